@@ -1,0 +1,55 @@
+# A thin front for meson and the scripts in tools/. `make run` and `make test` need nothing before them on Debian 12.
+BUILD = build
+TIME = 60
+export TIME QUICK BUILD
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+# Tests are built where what they need is there; `make test` sees to it.
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: run make deps" >&2; exit 4; }
+	@meson setup $(BUILD) -Dtests=$$(pkg-config --exists cmocka jansson gumbo && echo true || echo false) >/dev/null
+
+deps:
+	@tools/install-packages build
+
+deps-dev:
+	@tools/install-packages build dev
+
+# `make run` crawls a sample web that the program serves to itself; `make run URL=https://...` a real site into ./orb-data.
+run: deps
+	@$(MAKE) --no-print-directory all
+	@if [ -n "$(URL)" ]; then $(BUILD)/src/cli/orb crawl "$(URL)"; else $(BUILD)/src/cli/orb demo; fi
+
+test: deps-dev
+	@tools/run-tests
+
+test-full: deps-dev
+	@FULL=1 tools/run-tests
+
+bench: deps-dev all
+	@bench/run
+
+bench-data: deps-dev
+	@bench/fetch-data
+
+lint: deps-dev all
+	@tools/lint
+
+fuzz: deps-dev
+	@tools/run-fuzz
+
+format:
+	@find src tests bench -name '*.[ch]' -exec clang-format -i {} +
+
+sample-config: all
+	@$(BUILD)/src/cli/orb config --sample >data/orb.conf.sample
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf build build-asan build-fuzz
+
+.PHONY: all deps deps-dev run test test-full bench bench-data lint fuzz format sample-config install clean

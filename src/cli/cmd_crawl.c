@@ -1,0 +1,183 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/crawl_report.h"
+#include "cli/crawl_setup.h"
+#include "cli/screen.h"
+#include "io/clock.h"
+
+static int open_screen(const struct options *o, struct screen **out)
+{
+    struct screen_opts so = {.log_path = opt_cstr(o, OPT_LOG), .pages_max = (uint64_t)opt_number(o, OPT_PAGES)};
+    so.level = so.log_path ? LOG_INFO : LOG_WARN;
+    if (opt_is_set(o, OPT_LOG_LEVEL))
+        (void)log_level_parse(opt_text(o, OPT_LOG_LEVEL), &so.level);
+    bool is_terminal = isatty(STDERR_FILENO);
+    so.has_line = opt_is_set(o, OPT_PROGRESS) ? opt_flag(o, OPT_PROGRESS) : is_terminal;
+    so.has_plain = !so.has_line && !opt_is_set(o, OPT_PROGRESS) && !is_terminal;
+    if (opt_flag(o, OPT_QUIET))
+        so.has_line = so.has_plain = false;
+    *out = screen_new(&so);
+    if (*out)
+        return EXIT_DONE;
+    return complain(EXIT_IO, "crawl: open log %s: %s: check --log", so.log_path, strerror(errno));
+}
+
+/* ---- when nothing came of it ---- */
+
+/* The seed on `host`, for the message; the host itself when there is none. */
+static struct span seed_on(const struct crawl_setup *s, struct span host)
+{
+    struct arena a;
+    struct span found = host;
+    arena_init(&a);
+    for (size_t i = 0; i < s->seeds.n; i++) {
+        struct url u;
+        if (url_parse(&a, s->seeds.urls[i], NULL, &u) == ST_OK && span_eq(u.host, host)) {
+            found = s->seeds.urls[i];
+            break;
+        }
+    }
+    arena_done(&a);
+    return found;
+}
+
+static int complain_failure(const struct crawl_setup *s, struct span host, status st, struct span why)
+{
+    struct span url = seed_on(s, host);
+    const char *wrong = NULL, *advice = NULL;
+    switch (st) {
+    case ST_DNS:
+        wrong = "no such host";
+        advice = "check the spelling or --resolver";
+        break;
+    case ST_TLS:
+        wrong = "bad certificate";
+        advice = "name its authority with --ca-file, or give --insecure to accept any";
+        break;
+    case ST_CONNECT:
+        wrong = "no connection";
+        advice = "check that the server runs, or --proxy";
+        break;
+    case ST_TIMEOUT:
+        wrong = "no answer in time";
+        advice = "try again later: run the same command";
+        break;
+    case ST_REFUSED:
+        wrong = "refused";
+        advice = "see orb explain";
+        break;
+    default:
+        wrong = status_name(st);
+        advice = "see orb explain";
+    }
+    if (why.n)
+        return complain(exit_code_of(st), "crawl %.*s: %s (%.*s): %s", SPAN_ARG(url), wrong, SPAN_ARG(why), advice);
+    return complain(exit_code_of(st), "crawl %.*s: %s: %s", SPAN_ARG(url), wrong, advice);
+}
+
+/* The folder holds no page and none was found: says why. */
+static int complain_empty(struct crawl *cr, const struct crawl_setup *s, const struct crawl_stats *stats)
+{
+    struct buf host = {0}, why = {0};
+    status st = ST_OK;
+    struct span url = s->seeds.urls[0];
+    int code;
+    if (crawl_first_failure(cr, &host, &st, &why))
+        code = complain_failure(s, buf_span(&host), st, buf_span(&why));
+    else if (stats->refused_robots)
+        code = complain(EXIT_NO, "crawl %.*s: refused by robots.txt: see orb explain for the rule", SPAN_ARG(url));
+    else if (stats->refused_other)
+        code = complain(EXIT_NO, "crawl %.*s: refused by a rule of ours: see orb explain", SPAN_ARG(url));
+    else if (stats->http_5xx)
+        code = complain(EXIT_IO, "crawl %.*s: the server answers with an error: try again later", SPAN_ARG(url));
+    else if (stats->gone || stats->http_4xx)
+        code = complain(EXIT_NO, "crawl %.*s: no such page: check the address", SPAN_ARG(url));
+    else
+        code = complain(EXIT_NO, "crawl %.*s: no page was found: see orb explain", SPAN_ARG(url));
+    buf_done(&host);
+    buf_done(&why);
+    return code;
+}
+
+static int exit_code_of_end(crawl_end end, const struct crawl_stats *stats)
+{
+    if (end == CRAWL_STOPPED)
+        return EXIT_NO;
+    if (end == CRAWL_FAILED)
+        return EXIT_IO;
+    return end == CRAWL_COMPLETE && stats->queued_given_up ? EXIT_NO : EXIT_DONE;
+}
+
+/* ---- running ---- */
+
+static void on_progress(void *arg, const struct crawl_stats *stats)
+{
+    screen_progress(arg, stats);
+}
+
+static void print_report(const struct options *o, const struct crawl_report *r)
+{
+    struct buf out = {0};
+    if (opt_flag(o, OPT_JSON))
+        crawl_report_json(r, &out);
+    else if (!opt_flag(o, OPT_QUIET))
+        crawl_report_text(r, &out);
+    print_buf(&out);
+    buf_done(&out);
+}
+
+static int run(const struct options *o, struct crawl_setup *s, struct screen *screen)
+{
+    struct crawl *cr = NULL;
+    struct buf why = {0};
+    struct crawl_stats stats;
+    crawl_end end = CRAWL_FAILED;
+    int code = EXIT_DONE;
+    s->opts.log = s->opts.fetch.log = screen_log(screen);
+    status st = crawl_open(&s->opts, &cr, &why);
+    if (st != ST_OK) {
+        code = complain(exit_code_of(st), "crawl: open data folder %s: %s: %s", s->opts.data_dir,
+                        why.n ? buf_cstr(&why) : status_name(st), folder_advice(st));
+        buf_done(&why);
+        return code;
+    }
+    struct channel *channel = s->channel;
+    s->channel = NULL;
+    st = crawl_add(cr, channel);
+    if (st == ST_OK)
+        st = crawl_run(cr, on_progress, screen, &end);
+    screen_clear(screen);
+    crawl_get_stats(cr, &stats);
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "crawl: write %s: %s: nothing is lost: mend that and run the same command",
+                        s->opts.data_dir, errno && st == ST_IO ? strerror(errno) : status_name(st));
+    else {
+        struct crawl_report r = {&stats, end, s->opts.data_dir, s->opts.pages_max, clock_peak_rss()};
+        print_report(o, &r);
+        code = exit_code_of_end(end, &stats);
+        if (stats.pages == 0 && end == CRAWL_COMPLETE)
+            code = complain_empty(cr, s, &stats);
+        if (end == CRAWL_STOPPED && opt_flag(o, OPT_JSON))
+            (void)complain(0, "crawl: stopped; run the same command to go on");
+    }
+    crawl_close(cr);
+    buf_done(&why);
+    return code;
+}
+
+int cmd_crawl(const struct options *o)
+{
+    struct crawl_setup setup;
+    struct screen *screen = NULL;
+    int code = crawl_setup_init(&setup, o);
+    if (code == EXIT_DONE)
+        code = open_screen(o, &screen);
+    if (code == EXIT_DONE)
+        code = run(o, &setup, screen);
+    screen_free(screen);
+    crawl_setup_done(&setup);
+    return code;
+}

@@ -1,0 +1,146 @@
+#include "cli/command.h"
+#include "cli/folder.h"
+#include "cli/format.h"
+#include "cli/json_out.h"
+#include "web/facts.h"
+
+#define PRINT_AT_BYTES 65536
+
+struct export
+{
+    struct buf out;
+    struct buf cell;
+    bool is_csv;
+    bool is_all;
+};
+
+/* What `status` and `fetched` mean depends on the list: of a good page its good copy, else the last visit. */
+static unsigned status_of(const struct export *e, const struct page *p)
+{
+    bool is_ok = p->http_status >= 200 && p->http_status < 300;
+    return e->is_all || is_ok ? p->http_status : 200;
+}
+
+static wall_ms time_of(const struct export *e, const struct page *p)
+{
+    return e->is_all ? p->at : p->good_at;
+}
+
+static void put_json(struct export *e, const struct page *p)
+{
+    struct json j = {.out = &e->out};
+    json_open(&j, '{');
+    json_key(&j, "url");
+    json_text(&j, p->url);
+    json_key(&j, "status");
+    json_u64(&j, status_of(e, p));
+    buf_clear(&e->cell);
+    put_iso_time(&e->cell, time_of(e, p));
+    json_key(&j, "fetched");
+    json_text(&j, buf_span(&e->cell));
+    buf_clear(&e->cell);
+    buf_printf(&e->cell, "%016llx", (unsigned long long)p->digest);
+    json_key(&j, "digest");
+    json_text(&j, buf_span(&e->cell));
+    json_key(&j, "title");
+    json_text_or_null(&j, p->title);
+    json_key(&j, "lang");
+    json_text_or_null(&j, p->lang);
+    json_key(&j, "canonical");
+    json_text_or_null(&j, p->canonical);
+    json_key(&j, "near_dup_of");
+    json_null(&j);
+    json_key(&j, "robots");
+    json_page_flags(&j, p->page_flags);
+    if (e->is_all) {
+        json_key(&j, "outcome");
+        json_str(&j, outcome_name(p->outcome));
+        json_key(&j, "redirect");
+        json_text_or_null(&j, p->redirect);
+        json_key(&j, "reason");
+        json_text_or_null(&j, p->reason);
+    }
+    json_close(&j, '}');
+    buf_putc(&e->out, '\n');
+}
+
+static void put_flags(struct buf *out, unsigned flags)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } words[] = {{PAGE_NOINDEX, "noindex"},
+                 {PAGE_NOFOLLOW, "nofollow"},
+                 {PAGE_NOARCHIVE, "noarchive"},
+                 {PAGE_NOSNIPPET, "nosnippet"}};
+    size_t before = out->n;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (flags & words[i].bit)
+            buf_printf(out, "%s%s", out->n > before ? " " : "", words[i].name);
+}
+
+/* Text of a page in a cell: control bytes escaped, since the file is often looked at in a terminal. */
+static void put_cell(struct export *e, struct span s)
+{
+    buf_clear(&e->cell);
+    put_safe(&e->cell, s);
+    put_csv(&e->out, buf_span(&e->cell));
+    buf_putc(&e->out, ',');
+}
+
+static void put_csv_row(struct export *e, const struct page *p)
+{
+    put_cell(e, p->url);
+    buf_printf(&e->out, "%u,", status_of(e, p));
+    put_iso_time(&e->out, time_of(e, p));
+    buf_printf(&e->out, ",%016llx,", (unsigned long long)p->digest);
+    put_cell(e, p->title);
+    put_cell(e, p->lang);
+    put_cell(e, p->canonical);
+    buf_putc(&e->out, ','); /* near_dup_of */
+    put_flags(&e->out, p->page_flags);
+    if (e->is_all) {
+        buf_printf(&e->out, ",%s,", outcome_name(p->outcome));
+        put_cell(e, p->redirect);
+        buf_clear(&e->cell);
+        put_safe(&e->cell, p->reason);
+        put_csv(&e->out, buf_span(&e->cell));
+    }
+    buf_putc(&e->out, '\n');
+}
+
+static status put_page(void *arg, const struct page *p)
+{
+    struct export *e = arg;
+    if (!e->is_all && !page_is_good(p))
+        return ST_OK;
+    if (e->is_csv)
+        put_csv_row(e, p);
+    else
+        put_json(e, p);
+    if (e->out.n >= PRINT_AT_BYTES)
+        print_buf(&e->out);
+    return ST_OK;
+}
+
+int cmd_export(const struct options *o)
+{
+    struct export e = {.is_csv = opt_is(o, OPT_FORMAT, "csv"), .is_all = opt_flag(o, OPT_ALL)};
+    struct store *store = NULL;
+    if (e.is_csv && opt_flag(o, OPT_JSON))
+        return complain(EXIT_USAGE, "export: --format csv and --json contradict each other: give one of them");
+    int code = folder_open("export", opt_cstr(o, OPT_DATA), &store);
+    if (code != EXIT_DONE)
+        return code;
+    if (e.is_csv)
+        buf_printf(&e.out, "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots%s\n",
+                   e.is_all ? ",outcome,redirect,reason" : "");
+    status st = store_page_each(store, 0, put_page, &e);
+    print_buf(&e.out);
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "export: read data folder %s: %s", opt_cstr(o, OPT_DATA), status_name(st));
+    store_free(store);
+    buf_done(&e.out);
+    buf_done(&e.cell);
+    return code;
+}

@@ -1,0 +1,58 @@
+/* command.h - the table of commands, and what all of them share: complaints, standard output, input files. */
+#pragma once
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+typedef enum command_group { GROUP_MAIN, GROUP_PLUMBING, GROUP_ABOUT } command_group;
+
+struct command {
+    const char *name;
+    int (*run)(const struct options *o); /* returns an exit code */
+    unsigned bit;                        /* CMD_* */
+    command_group group;
+    const char *args; /* what follows the options, for the usage line */
+    size_t args_min, args_max;
+    const char *summary; /* one phrase, lower case */
+    const char *detail;  /* paragraphs for `orb help NAME` */
+};
+
+extern const struct command command_table[];
+extern const size_t command_count;
+
+const struct command *command_find(struct span name); /* NULL: none */
+
+int cmd_crawl(const struct options *o);
+int cmd_export(const struct options *o);
+int cmd_status(const struct options *o);
+int cmd_explain(const struct options *o);
+int cmd_demo(const struct options *o);
+int cmd_config(const struct options *o);
+int cmd_help(const struct options *o);
+int cmd_url(const struct options *o);
+int cmd_robots(const struct options *o);
+int cmd_links(const struct options *o);
+int cmd_text(const struct options *o);
+
+/* Prints "orb: " and one line, `what was attempted: what went wrong: what to do`, on standard error; returns `code`.
+ * Control bytes in the line are escaped. */
+int complain(int code, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The exit code that stands for a status. */
+int exit_code_of(status st);
+
+void print_buf(struct buf *b); /* to standard output, and clears it */
+/* Flushes standard output; `code`, or EXIT_IO with a complaint when not everything could be written. */
+int finish_output(int code);
+
+/* A line of text from outside, safe for a terminal; appended. */
+void put_safe(struct buf *out, struct span s);
+
+/* The whole file, or standard input for "-". Complains by itself; `what` is the command's name. */
+#define INPUT_BYTES_MAX (256u << 20)
+int read_input(const char *what, const char *path, struct buf *out);
+
+/* Help texts, from the tables. */
+void help_overview(struct buf *out);
+void help_command(const struct command *c, struct buf *out);
+void help_list(struct buf *out);
+void config_sample(struct buf *out);

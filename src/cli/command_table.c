@@ -1,0 +1,52 @@
+#include "cli/command.h"
+
+const struct command command_table[] = {
+    {"crawl", cmd_crawl, CMD_CRAWL, GROUP_MAIN, "URL...", 0, SIZE_MAX, "crawl sites into a data folder",
+     "Fetches the pages at the URLs and what they link to, politely, into a data folder. It may be stopped or killed "
+     "at "
+     "any moment: the same command again goes on where it was, and once a crawl is finished looks for changes. A URL "
+     "without a scheme gets https://, or http:// for localhost and private addresses."},
+    {"status", cmd_status, CMD_STATUS, GROUP_MAIN, "", 0, 0, "show what a data folder holds and whether a crawl runs",
+     "Counts of pages by outcome, what waits and why, disk use. Works while a crawl runs."},
+    {"explain", cmd_explain, CMD_EXPLAIN, GROUP_MAIN, "URL", 1, 1, "tell what happened to a URL, and why",
+     "Who has it, when it is due, what the last fetch did and how long each part took, or which rule refused it. Works "
+     "while a crawl runs. Exit code 1 when the folder knows nothing of the URL."},
+    {"export", cmd_export, CMD_EXPORT, GROUP_MAIN, "", 0, 0, "list the pages of a data folder",
+     "Every page fetched with 2xx, in order of first visit, as JSON lines or CSV. Works while a crawl runs: what it "
+     "lists "
+     "is one moment of the folder."},
+    {"demo", cmd_demo, CMD_DEMO, GROUP_MAIN, "", 0, 0, "crawl a sample web that the program serves to itself",
+     "Serves made-up sites on a free loopback port, crawls them into a temporary folder and compares what was found "
+     "with "
+     "what is there. Touches no network but loopback."},
+
+    {"url", cmd_url, CMD_URL, GROUP_PLUMBING, "[BASE] URL | -", 1, 2, "parse a URL, or resolve one against a base",
+     "Prints the URL as the WHATWG standard serialises it, or `failure` with exit code 3. With - reads lines `URL` or "
+     "`BASE<tab>URL` from standard input and answers each with a line."},
+    {"robots", cmd_robots, CMD_ROBOTS, GROUP_PLUMBING, "FILE AGENT URL...", 3, SIZE_MAX,
+     "ask a robots.txt file about URLs",
+     "Prints `allow` or `disallow` for each URL or path; exit code 0 when all are allowed, 1 when not. AGENT is a "
+     "product "
+     "token or a whole User-Agent line. FILE may be - for standard input."},
+    {"links", cmd_links, CMD_LINKS, GROUP_PLUMBING, "FILE", 1, 1, "list the links of an HTML file",
+     "One absolute URL a line, in the order of the page; --base URL is needed. FILE may be - for standard input."},
+    {"text", cmd_text, CMD_TEXT, GROUP_PLUMBING, "FILE", 1, 1, "print the visible text of an HTML file",
+     "The text as the crawler sees it, a line a block; with --json title, language, character set, headings and digest "
+     "too. FILE may be - for standard input."},
+
+    {"config", cmd_config, CMD_CONFIG, GROUP_ABOUT, "", 0, 0, "show the settings in effect and where they come from",
+     "Options given to this command count, so `orb config --delay 0` shows what a crawl with that option would use. A "
+     "setting comes from the command line, else from the environment (ORB_DELAY), else from the config file, else from "
+     "its default."},
+    {"help", cmd_help, CMD_HELP, GROUP_ABOUT, "[COMMAND]", 0, 1, "show help", "See also orb(1), the manual page."},
+};
+
+const size_t command_count = sizeof(command_table) / sizeof(*command_table);
+
+const struct command *command_find(struct span name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (span_is(name, command_table[i].name))
+            return &command_table[i];
+    return NULL;
+}

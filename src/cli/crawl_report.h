@@ -1,0 +1,17 @@
+/* crawl_report.h - what a crawl says when it ends: the summary for people, the object for programs. */
+#pragma once
+
+#include "cli/json_out.h"
+#include "crawl/crawl.h"
+
+struct crawl_report {
+    const struct crawl_stats *stats;
+    crawl_end end;
+    const char *data_dir;
+    uint64_t pages_max;
+    uint64_t peak_rss;
+};
+
+const char *crawl_end_name(crawl_end end); /* "complete" */
+void crawl_report_text(const struct crawl_report *r, struct buf *out);
+void crawl_report_json(const struct crawl_report *r, struct buf *out); /* one line */

@@ -1,0 +1,206 @@
+#include "cli/crawl_setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/url_opts.h"
+#include "store/store.h"
+
+#define CONTACT_BYTES_MAX 200
+
+const char *folder_advice(status st)
+{
+    switch (st) {
+    case ST_BUSY:
+        return "wait for it, or choose another --data";
+    case ST_NEWER:
+        return "use the newer orb, or choose another --data";
+    case ST_CORRUPT:
+        return "restore it from a copy, or choose another --data";
+    case ST_FULL:
+        return "free some space, or choose another --data";
+    case ST_NOT_FOUND:
+        return "crawl something into it first, or choose another --data";
+    default:
+        return "check its permissions, or choose another --data";
+    }
+}
+
+/* ---- contact ---- */
+
+static void read_kept_contact(const char *dir, struct buf *out, bool *is_kept)
+{
+    struct store *store = NULL;
+    struct buf why = {0};
+    *is_kept = store_open(dir, STORE_READ, &store, &why) == ST_OK && store_setting_get(store, "contact", out) == ST_OK;
+    store_free(store);
+    buf_done(&why);
+}
+
+static int keep_contact(const char *dir, struct span contact)
+{
+    struct store *store = NULL;
+    struct buf why = {0};
+    status st = store_open(dir, STORE_WRITE, &store, &why);
+    if (st == ST_OK)
+        st = store_setting_put(store, "contact", contact);
+    int code = EXIT_DONE;
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "crawl: open data folder %s: %s: %s", dir,
+                        why.n ? buf_cstr(&why) : status_name(st), folder_advice(st));
+    store_free(store);
+    buf_done(&why);
+    return code;
+}
+
+static void ask_contact(struct buf *out)
+{
+    char line[CONTACT_BYTES_MAX + 2];
+    fputs("Site owners should be able to reach whoever crawls them.\n"
+          "Mail address or URL to put into the user agent (empty for none; asked only once): ",
+          stderr);
+    if (fgets(line, sizeof(line), stdin))
+        buf_put(out, span_trim(span_str(line)));
+}
+
+/* The contact to show: given now, else kept in the folder, else asked for. */
+static int find_contact(const struct options *o, bool has_public, struct buf *out)
+{
+    const char *dir = opt_cstr(o, OPT_DATA);
+    struct buf kept = {0};
+    bool is_kept = false;
+    int code = EXIT_DONE;
+    read_kept_contact(dir, &kept, &is_kept);
+    if (opt_is_set(o, OPT_CONTACT))
+        buf_put(out, opt_text(o, OPT_CONTACT));
+    else if (is_kept)
+        buf_put(out, buf_span(&kept));
+    else if (has_public && isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+        ask_contact(out);
+    else if (has_public && !opt_flag(o, OPT_QUIET))
+        (void)complain(0, "crawl: no contact in the user agent: site owners cannot reach you: give --contact once, it "
+                          "is kept");
+    bool is_decided = opt_is_set(o, OPT_CONTACT) || (has_public && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    if (is_decided && (!is_kept || !span_eq(buf_span(&kept), buf_span(out))))
+        code = keep_contact(dir, buf_span(out));
+    buf_done(&kept);
+    return code;
+}
+
+static int make_user_agent(struct crawl_setup *s, const struct options *o)
+{
+    struct buf contact = {0};
+    struct span purpose = opt_text(o, OPT_PURPOSE_URL);
+    if (opt_text(o, OPT_USER_AGENT).n) {
+        buf_put(&s->user_agent, opt_text(o, OPT_USER_AGENT));
+        return EXIT_DONE;
+    }
+    int code = find_contact(o, s->seeds.has_public, &contact);
+    buf_puts(&s->user_agent, "orbweaver/" ORB_VERSION_SHORT);
+    if (purpose.n || contact.n) {
+        buf_puts(&s->user_agent, purpose.n ? " (+" : " (");
+        buf_put(&s->user_agent, purpose);
+        buf_puts(&s->user_agent, purpose.n && contact.n ? "; " : "");
+        buf_put(&s->user_agent, buf_span(&contact));
+        buf_putc(&s->user_agent, ')');
+    }
+    buf_done(&contact);
+    return code;
+}
+
+/* ---- the rest ---- */
+
+static int make_channel(struct crawl_setup *s, const struct options *o)
+{
+    struct buf why = {0};
+    struct channel_opts c = {
+        .seeds = s->seeds.urls,
+        .seed_count = s->seeds.n,
+        .scope = opt_is(o, OPT_SCOPE, "domain")   ? SCOPE_DOMAIN
+                 : opt_is(o, OPT_SCOPE, "prefix") ? SCOPE_PREFIX
+                                                  : SCOPE_SITE,
+        .depth_max = (unsigned)opt_number(o, OPT_DEPTH),
+    };
+    c.include = opt_list(o, OPT_INCLUDE, &c.include_count);
+    c.exclude = opt_list(o, OPT_EXCLUDE, &c.exclude_count);
+    status st = channel_new(&c, &s->channel, &why);
+    int code = EXIT_DONE;
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "crawl: %s", why.n ? buf_cstr(&why) : status_name(st));
+    buf_done(&why);
+    return code;
+}
+
+static int check_resolver(struct span server)
+{
+    struct addr addr;
+    uint64_t port = 53;
+    size_t close = span_find(server, ']', 0), colon = span_find(server, ':', close < server.n ? close : 0);
+    bool is_bare_v6 = close == server.n && span_find(server, ':', colon + 1) < server.n;
+    struct span host = is_bare_v6 ? server : span_cut(server, 0, colon);
+    bool ok = addr_parse(host, &addr) == ST_OK &&
+              (is_bare_v6 || colon == server.n || span_u64(span_from(server, colon + 1), 65535, &port));
+    if (server.n == 0 || (ok && port > 0))
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, "crawl: --resolver %.*s: not an address: write ADDR, ADDR:PORT or [ADDR]:PORT",
+                    SPAN_ARG(server));
+}
+
+static void fill_opts(struct crawl_setup *s, const struct options *o)
+{
+    struct crawl_opts *c = &s->opts;
+    *c = (struct crawl_opts){
+        .data_dir = opt_cstr(o, OPT_DATA),
+        .fetch = {.user_agent = buf_span(&s->user_agent),
+                  .proxy = opt_text(o, OPT_PROXY),
+                  .ca_file = opt_text(o, OPT_CA_FILE),
+                  .insecure = opt_flag(o, OPT_INSECURE),
+                  .allow_private = opt_flag(o, OPT_ALLOW_PRIVATE),
+                  .rate_bytes_per_s = (uint64_t)opt_number(o, OPT_RATE)},
+        .dns = {.server = opt_text(o, OPT_RESOLVER), .hosts = buf_span(&s->hosts_text)},
+        .delay_ms = opt_number(o, OPT_DELAY),
+        .per_host = (unsigned)opt_number(o, OPT_PER_HOST),
+        .jobs = (unsigned)opt_number(o, OPT_JOBS),
+        .shards = (unsigned)opt_number(o, OPT_SHARDS),
+        .pages_max = (uint64_t)opt_number(o, OPT_PAGES),
+        .time_max_ms = opt_number(o, OPT_MAX_TIME),
+        .frontier_bytes = (size_t)opt_number(o, OPT_FRONTIER_MIB) << 20,
+        .norm = &s->norm,
+    };
+    c->fetch.headers = opt_list(o, OPT_HEADER, &c->fetch.header_count);
+    c->own_sites = opt_list(o, OPT_OWN_SITE, &c->own_site_count);
+}
+
+int crawl_setup_init(struct crawl_setup *s, const struct options *o)
+{
+    *s = (struct crawl_setup){0};
+    arena_init(&s->arena);
+    s->norm = url_norm_from(o, &s->arena);
+    if (!opt_cstr(o, OPT_DATA))
+        return complain(EXIT_USAGE, "crawl: --data: empty: give a folder");
+    int code = seeds_gather(o, &s->arena, &s->norm, &s->seeds);
+    if (code == EXIT_DONE)
+        code = make_channel(s, o);
+    if (code == EXIT_DONE)
+        code = check_resolver(opt_text(o, OPT_RESOLVER));
+    if (code == EXIT_DONE && opt_cstr(o, OPT_HOSTS))
+        code = read_input("crawl", opt_cstr(o, OPT_HOSTS), &s->hosts_text);
+    if (code == EXIT_DONE && opt_cstr(o, OPT_CA_FILE) && access(opt_cstr(o, OPT_CA_FILE), R_OK) != 0)
+        code = complain(EXIT_IO, "crawl: --ca-file %s: cannot be read: check the path", opt_cstr(o, OPT_CA_FILE));
+    if (code == EXIT_DONE)
+        code = make_user_agent(s, o);
+    if (code == EXIT_DONE)
+        fill_opts(s, o);
+    return code;
+}
+
+void crawl_setup_done(struct crawl_setup *s)
+{
+    channel_free(s->channel);
+    seeds_done(&s->seeds);
+    buf_done(&s->hosts_text);
+    buf_done(&s->user_agent);
+    arena_done(&s->arena);
+}

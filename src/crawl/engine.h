@@ -1,0 +1,163 @@
+/* engine.h - the crawl engine's inside, shared by the files of this folder only.
+ *
+ * Threads: the caller's (crawl_run: signals, progress, checkpoints), one a shard, and the writer. A shard owns its frontier, fetcher, resolver
+ * and journal. What others want of it goes through its inbox. Everything that needs all shards at once (checkpoint, end) parks them
+ * first: each waits in shard_park() while the caller's thread works on their structures. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/table.h"
+#include "crawl/crawl.h"
+#include "crawl/route.h"
+#include "crawl/writer.h"
+#include "plan/frontier.h"
+#include "store/records.h"
+#include "store/runs.h"
+#include "store/seen.h"
+#include "web/summary.h"
+
+#define CRAWL_URL_MAX 2048
+#define CRAWL_SHARDS_MAX 64
+#define CRAWL_REDIRECTS_MAX 10
+#define CRAWL_ROBOTS_REDIRECTS_MAX 5
+#define CRAWL_ROBOTS_TTL_MS (24ll * 3600 * 1000)
+#define CRAWL_THIN_BYTES 200
+
+/* Record types of journal and checkpoint files: docs/formats/journal.md. */
+enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
+enum { REC_SUMMARY = 1, REC_HOST = 2, REC_WIDEN = 3, REC_META = 16, REC_CHANNEL = 17, REC_SEEN = 18 };
+
+struct job {
+    struct job *next; /* in shard.stalled or shard.waiting */
+    struct shard *shard;
+    struct lease lease;
+    int32_t dns_us;
+    unsigned robots_hops;
+    struct span robots_url; /* owned: current hop of a robots.txt fetch; empty = the lease's url */
+    struct timer *wait;     /* owned: between two hops */
+    struct frontier_result result;
+    struct buf framed; /* owned: records that could not be written yet */
+    struct buf packed; /* owned: the summary among them */
+};
+
+struct shard {
+    struct crawl *crawl;
+    unsigned index;
+    pthread_t thread;
+    bool has_thread;
+    struct loop *loop;
+    struct waker *waker;
+    struct timer *due, *tick;
+    struct frontier *frontier;
+    struct fetcher *fetcher;
+    struct resolver *resolver;
+    struct records_writer *journal; /* swapped under crawl.journal_lock */
+    struct channel **channels;      /* own copies: patterns are not for two threads */
+    size_t channel_count;
+    struct arena arena; /* of the page at hand */
+    struct buf record, framed, batch;
+    struct table dns_took; /* host key -> microseconds + 1, until its next request */
+    unsigned in_flight, resolving;
+    struct job *stalled; /* finished, waiting for space on the disk */
+    struct job *waiting; /* robots.txt fetches between two hops */
+    mono_ms stalled_since;
+    bool is_quitting;
+    uint64_t journal_bytes; /* since the last checkpoint */
+    struct crawl_stats stats;
+    /* shared */
+    pthread_mutex_t lock; /* over the three below */
+    struct buf inbox;
+    struct crawl_stats published;
+    struct frontier_counts counts;
+    atomic_bool is_idle;
+};
+
+struct crawl {
+    struct crawl_opts o;
+    struct arena strings; /* of o */
+    struct span agent;    /* product token */
+    struct store *store;
+    struct sip_key key;
+    struct seen *seen;
+    struct runs *runs;
+    struct writer *writer;
+    struct route *route;
+    struct shard *shards;
+    unsigned shard_count;
+    unsigned jobs_a_shard;
+    struct channel **channels; /* the master copies */
+    size_t channel_count;
+    pthread_mutex_t journal_lock;
+    uint64_t generation;
+    atomic_uint_fast64_t next_fetch, good_pages, lent_pages;
+    /* parking */
+    pthread_mutex_t park_lock;
+    pthread_cond_t park_changed;
+    unsigned parked;
+    bool want_park;
+    atomic_bool is_stopping;
+    /* caller's thread */
+    struct loop *loop;
+    struct timer *tick;
+    struct waker *waker;
+    struct signals *signals;
+    crawl_progress_fn *progress;
+    void *progress_arg;
+    crawl_end end;
+    bool is_ended, was_complete, has_new_seeds;
+    int pass;
+    mono_ms started, last_checkpoint, last_progress_saved;
+    uint64_t resumed;
+    atomic_bool is_checkpointing;
+    /* failures */
+    pthread_mutex_t failure_lock;
+    status failure;
+    struct buf failure_doing;
+    bool has_host_failure;
+    struct buf failed_host, failed_why;
+    status failed_status;
+};
+
+/* ---- crawl.c ---- */
+/* The crawl cannot go on: remembers the first reason and ends the run without a checkpoint. Any thread. */
+void crawl_fail(struct crawl *cr, status st, const char *doing);
+void crawl_note_host_failure(struct crawl *cr, struct span host, status st, const char *why);
+
+/* ---- shard.c ---- */
+status shard_init(struct shard *s, struct crawl *cr, unsigned index);
+void shard_done(struct shard *s);
+void shard_start(struct shard *s);
+void shard_pump(struct shard *s);
+struct channel *shard_channel(struct shard *s, uint64_t id);
+/* Messages. Any thread. */
+void shard_send_url(struct shard *to, const struct frontier_url *u);
+void shard_send_host(struct shard *to, struct span packed);
+void shard_send_widen(struct shard *to, uint64_t channel, struct span url);
+/* Works off the inbox. The shard's thread, or the caller's while it is parked; true when there was something. */
+bool shard_drain(struct shard *s);
+void shard_publish(struct shard *s);
+/* Puts a new URL where it belongs: this shard's frontier or another's inbox. */
+void shard_queue(struct shard *s, const struct frontier_url *u);
+/* Writes a finished page down, then gives the host back. */
+void shard_finish(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls);
+void job_free(struct job *j);
+mono_ms shard_now(struct shard *s);
+void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr);
+
+/* ---- visit.c ---- */
+void visit_page(struct shard *s, struct job *j, const struct fetch_result *r);
+void visit_refused(struct shard *s, struct job *j);
+
+/* ---- robots_fetch.c ---- */
+void robots_fetch_start(struct shard *s, struct job *j);
+void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result *r);
+
+/* ---- resume.c ---- */
+/* Loads checkpoint and journals into shards that do not run yet. */
+status resume_load(struct crawl *cr, struct buf *why);
+/* All shards parked or not started: writes everything to a checkpoint file, starts new journals, hands the file to the writer. */
+status resume_checkpoint(struct crawl *cr);
+void resume_settled(struct crawl *cr, uint64_t generation); /* the checkpoint is durable: old journals go */
+struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall);

@@ -1,0 +1,379 @@
+/* explain.c - "why is this URL not crawled?": walks the same decisions as the crawl, on what the folder holds. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "crawl/engine.h"
+#include "plan/trap.h"
+
+/* ---- two outputs at once: a line for people, a member for programs ---- */
+
+static void json_text(struct buf *b, struct span s)
+{
+    buf_putc(b, '"');
+    for (size_t at = 0; at < s.n;) {
+        uint32_t cp = utf8_next(s, &at, NULL);
+        if (cp == '"' || cp == '\\')
+            buf_printf(b, "\\%c", (char)cp);
+        else if (cp < 0x20 || cp == 0x7f)
+            buf_printf(b, "\\u%04x", cp);
+        else
+            buf_put_utf8(b, cp);
+    }
+    buf_putc(b, '"');
+}
+
+static void fact(struct explain *e, const char *name, const char *label, struct span value)
+{
+    buf_printf(&e->lines, "%-16s ", label);
+    log_escape(&e->lines, value, 4096);
+    buf_putc(&e->lines, '\n');
+    buf_putc(&e->json, ',');
+    json_text(&e->json, span_str(name));
+    buf_putc(&e->json, ':');
+    json_text(&e->json, value);
+}
+
+static void fact_f(struct explain *e, const char *name, const char *label, const char *fmt, ...) PRINTF_LIKE(4, 5);
+static void fact_f(struct explain *e, const char *name, const char *label, const char *fmt, ...)
+{
+    struct buf b = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    fact(e, name, label, buf_span(&b));
+    buf_done(&b);
+}
+
+static void fact_time(struct explain *e, const char *name, const char *label, wall_ms at)
+{
+    struct tm tm;
+    time_t t = (time_t)(at / 1000);
+    char text[32];
+    gmtime_r(&t, &tm);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    fact(e, name, label, span_str(text));
+}
+
+/* ---- the page ---- */
+
+struct question {
+    struct explain *e;
+    const char *dir;
+    struct store *store;
+    struct arena arena;
+    struct url url;
+    uint64_t key;
+    uint64_t channel; /* of the page, 0: not visited */
+    unsigned depth;
+    bool is_visited, is_in_scope, is_refused;
+};
+
+static void say_timings(struct explain *e, const struct page *p)
+{
+    const struct {
+        const char *name;
+        int32_t us;
+    } parts[] = {{"dns", p->dns_us},
+                 {"connect", p->connect_us},
+                 {"tls", p->tls_us},
+                 {"first byte", p->first_byte_us},
+                 {"total", p->total_us}};
+    struct buf b = {0};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (parts[i].us >= 0)
+            buf_printf(&b, "%s%s %.1f ms", b.n ? ", " : "", parts[i].name, parts[i].us / 1000.0);
+    if (b.n)
+        fact(e, "timing", "timing", buf_span(&b));
+    buf_done(&b);
+}
+
+static const char *state_of(const struct page *p)
+{
+    switch ((visit_outcome)p->outcome) {
+    case VISIT_NEW:
+    case VISIT_CHANGED:
+    case VISIT_UNCHANGED:
+        return "fetched";
+    case VISIT_REDIRECT:
+        return "redirect";
+    case VISIT_GONE:
+        return "gone";
+    case VISIT_REFUSED:
+        return "refused";
+    case VISIT_ERROR:
+        break;
+    }
+    return "error";
+}
+
+static void say_history(struct explain *e, struct span history)
+{
+    struct buf b = {0};
+    wall_ms at = 0;
+    bool changed;
+    while (store_history_next(&history, &at, &changed))
+        buf_putc(&b, changed ? 'C' : '.');
+    if (b.n)
+        fact(e, "history", "history", buf_span(&b));
+    buf_done(&b);
+}
+
+static status say_page(void *arg, const struct page *p)
+{
+    struct question *q = arg;
+    struct explain *e = q->e;
+    q->is_visited = true;
+    q->channel = p->channel;
+    q->depth = p->depth;
+    e->state = state_of(p);
+    fact_time(e, "visited", "last visit", p->at);
+    if (p->http_status)
+        fact_f(e, "http_status", "answer", "%u", p->http_status);
+    if (p->failure != ST_OK)
+        fact(e, "failure", "failure", span_str(status_name((status)p->failure)));
+    if (p->reason.n)
+        fact(e, "reason", p->outcome == VISIT_REFUSED ? "robots.txt rule" : "reason", p->reason);
+    if (p->redirect.n)
+        fact(e, "redirect", "redirects to", p->redirect);
+    if (p->title.n)
+        fact(e, "title", "title", p->title);
+    if (p->content_type.n)
+        fact(e, "content_type", "type", p->content_type);
+    if (p->address.n)
+        fact(e, "address", "address", p->address);
+    say_timings(e, p);
+    fact_f(e, "bytes", "bytes", "%" PRIu64 " received, %" PRIu64 " decoded, %" PRIu64 " of text", p->wire_bytes, p->body_bytes,
+           p->text_bytes);
+    fact_f(e, "visits", "visits", "%u, %u found a change", p->visits, p->changes);
+    say_history(e, p->history);
+    fact_f(e, "depth", "depth", "%u links from a seed", p->depth);
+    if (p->canonical.n)
+        fact(e, "canonical", "canonical", p->canonical);
+    if (p->page_flags)
+        fact_f(e, "robots", "page asks", "%s%s%s%s", p->page_flags & PAGE_NOINDEX ? "noindex " : "",
+               p->page_flags & PAGE_NOFOLLOW ? "nofollow " : "", p->page_flags & PAGE_NOARCHIVE ? "noarchive " : "",
+               p->page_flags & PAGE_NOSNIPPET ? "nosnippet" : "");
+    return ST_OK;
+}
+
+/* ---- channels ---- */
+
+static const char *verdict_text(channel_verdict v)
+{
+    switch (v) {
+    case CHANNEL_YES:
+        return "in scope";
+    case CHANNEL_OUT_OF_SCOPE:
+        return "out of scope: widen with --scope domain, or give it as a seed";
+    case CHANNEL_NOT_INCLUDED:
+        return "no --include pattern matches";
+    case CHANNEL_EXCLUDED:
+        return "excluded by";
+    case CHANNEL_TOO_DEEP:
+        return "too deep: raise --depth";
+    }
+    return "?";
+}
+
+static status say_channel(void *arg, uint64_t id, struct span packed)
+{
+    struct question *q = arg;
+    struct channel *c;
+    status st = channel_unpack(packed, &c);
+    if (st != ST_OK)
+        return st;
+    struct span pattern = {0};
+    const struct channel_opts *o = channel_get_opts(c);
+    channel_verdict v = channel_check(c, &q->url, q->depth, &pattern);
+    q->is_in_scope |= v == CHANNEL_YES;
+    fact_f(q->e, "channel", "channel", "%.*s%s: %s%s%.*s", SPAN_ARG(o->seed_count ? o->seeds[0] : SPAN("")),
+           o->seed_count > 1 ? " and others" : "", verdict_text(v), pattern.n ? " " : "", SPAN_ARG(pattern));
+    channel_free(c);
+    return ST_OK;
+}
+
+/* ---- the host ---- */
+
+static void say_robots(struct question *q, const struct frontier_info *i)
+{
+    struct span site = url_site(&q->arena, &q->url);
+    for (size_t k = 0; k < i->site_count; k++) {
+        const struct frontier_site_info *s = &i->sites[k];
+        if (!span_eq(s->site, site))
+            continue;
+        if (s->robots_failing_since)
+            fact_time(q->e, "robots_failing_since", "robots.txt fails", s->robots_failing_since);
+        if (!s->rules) {
+            fact(q->e, "robots_txt", "robots.txt", SPAN("not known yet"));
+            return;
+        }
+        struct robots_verdict v = robots_check(s->rules, url_request_target(&q->url));
+        q->is_refused = !v.allowed;
+        if (v.rule.n)
+            fact_f(q->e, "robots_txt", "robots.txt", "%s by line %u: %.*s", v.allowed ? "allowed" : "disallowed", v.line,
+                   SPAN_ARG(v.rule));
+        else
+            fact(q->e, "robots_txt", "robots.txt", SPAN("allowed: no rule matches"));
+        if (robots_crawl_delay_ms(s->rules) >= 0)
+            fact_f(q->e, "crawl_delay", "crawl-delay", "%.1f s", (double)robots_crawl_delay_ms(s->rules) / 1000);
+        return;
+    }
+    fact(q->e, "robots_txt", "robots.txt", SPAN("not asked for yet"));
+}
+
+static status say_host(void *arg, struct span host, struct span packed)
+{
+    struct question *q = arg;
+    struct explain *e = q->e;
+    struct frontier_info i;
+    status st = frontier_info_read(packed, &i);
+    if (st != ST_OK)
+        return st;
+    fact_f(e, "host", "host", "%.*s: %" PRIu64 " URLs wait, %" PRIu64 " requests so far", SPAN_ARG(i.name), i.queued, i.requests);
+    fact_f(e, "delay", "pause", "%.1f s between requests", (double)i.delay_ms / 1000);
+    if (i.failures || i.is_given_up)
+        fact_f(e, "host_failure", "host trouble", "%s, %u times in a row%s", status_name(i.last_failure), i.failures,
+               i.is_given_up ? "; left until the next run" : "");
+    if (i.failures && !i.is_given_up)
+        fact_time(e, "not_before", "not before", i.next_ok);
+    if (i.server_ms >= 0)
+        fact_f(e, "server_time", "server time", "%.1f ms, path %.1f ms", i.server_ms, i.rtt_ms < 0 ? 0 : i.rtt_ms);
+    if (i.traps)
+        fact_f(e, "traps", "traps", "%" PRIu64 " URLs of this host were parked as traps", i.traps);
+    if (i.traps_seen && q->url.has_query && trap_peek(i.traps_seen, store_key(q->store), q->url.path) >= TRAP_VARIANTS_MAX) {
+        fact(e, "trap", "trap", SPAN("this path has too many query variants: parked"));
+        if (!q->is_visited)
+            e->state = "parked";
+    }
+    say_robots(q, &i);
+    frontier_info_done(&i);
+    return ST_OK;
+}
+
+/* ---- is it waiting? ---- */
+
+static status find_link(void *arg, uint8_t type, struct span payload)
+{
+    struct question *q = arg;
+    struct summary sum;
+    struct arena a;
+    if (type != REC_SUMMARY)
+        return ST_OK;
+    arena_init(&a);
+    status st = summary_unpack(&a, payload, &sum);
+    bool has = false;
+    for (size_t i = 0; st == ST_OK && i < sum.link_count; i++)
+        has |= sum.links[i].key == q->key && (sum.links[i].flags & SUMMARY_LINK_NEW);
+    arena_done(&a);
+    return has ? ST_EXISTS : ST_OK;
+}
+
+/* Unlike the crawl this reads key files one by one, without taking the folder over. */
+static status find_seen(void *arg, uint8_t type, struct span payload)
+{
+    struct question *q = arg;
+    if (type != REC_SEEN)
+        return ST_OK;
+    struct buf dir = {0};
+    buf_printf(&dir, "%s/seen", q->dir);
+    bool has = seen_record_has(buf_cstr(&dir), payload, q->key);
+    buf_done(&dir);
+    return has ? ST_EXISTS : ST_OK;
+}
+
+static bool is_known(struct question *q)
+{
+    struct buf path = {0};
+    struct records_info info;
+    buf_printf(&path, "%s/checkpoint", q->dir);
+    status st = records_read(buf_cstr(&path), KIND_CHECKPOINT, find_seen, q, &info);
+    DIR *d = st == ST_EXISTS ? NULL : opendir(q->dir);
+    for (struct dirent *e; st != ST_EXISTS && d && (e = readdir(d));) {
+        if (strncmp(e->d_name, "journal-", 8) != 0)
+            continue;
+        buf_clear(&path);
+        buf_printf(&path, "%s/%s", q->dir, e->d_name);
+        st = records_read(buf_cstr(&path), KIND_JOURNAL, find_link, q, &info);
+    }
+    if (d)
+        closedir(d);
+    buf_done(&path);
+    return st == ST_EXISTS;
+}
+
+static void decide_state(struct question *q)
+{
+    struct explain *e = q->e;
+    if (q->is_visited || e->state)
+        return;
+    if (trap_repeats(q->url.path)) {
+        fact(e, "trap", "trap", SPAN("a path segment repeats too often: parked"));
+        e->state = "parked";
+    } else if (!q->is_in_scope) {
+        e->state = "out of scope";
+    } else if (q->is_refused) {
+        e->state = "refused";
+    } else {
+        e->state = is_known(q) ? "waiting" : "unknown";
+    }
+    if (!strcmp(e->state, "waiting"))
+        fact(e, "queue", "queue", SPAN("found by a link and waiting for its turn"));
+    if (!strcmp(e->state, "unknown"))
+        fact(e, "queue", "queue", SPAN("no link to it was found so far"));
+}
+
+status crawl_explain(const char *data_dir, struct span url, struct explain *out, struct buf *why)
+{
+    struct question q = {.e = out, .dir = data_dir};
+    struct url parsed;
+    *out = (struct explain){0};
+    arena_init(&q.arena);
+    status st = store_open(data_dir, STORE_READ, &q.store, why);
+    if (st == ST_OK) {
+        st = url_parse(&q.arena, url, NULL, &parsed);
+        if (st == ST_OK)
+            st = url_normalise(&q.arena, &parsed, &url_norm_default, CRAWL_URL_MAX, &q.url);
+        if (st != ST_OK)
+            buf_puts(why, "not an http or https URL");
+    }
+    if (st == ST_OK) {
+        q.key = siphash(store_key(q.store), q.url.href);
+        buf_puts(&out->json, "{\"url\":");
+        json_text(&out->json, q.url.href);
+        out->url = span_of(mem_str(q.url.href), q.url.href.n);
+        st = store_page_get(q.store, q.key, say_page, &q);
+        if (st == ST_OK || st == ST_NOT_FOUND)
+            st = store_channel_each(q.store, say_channel, &q);
+        if (st == ST_OK)
+            st = store_host_get(q.store, q.url.host, say_host, &q);
+        if (st == ST_NOT_FOUND)
+            st = ST_OK;
+        if (st == ST_OK)
+            decide_state(&q);
+        buf_puts(&out->json, ",\"state\":");
+        json_text(&out->json, span_str(out->state ? out->state : "unknown"));
+        buf_putc(&out->json, '}');
+        if (st != ST_OK)
+            buf_puts(why, status_name(st));
+    }
+    store_free(q.store);
+    arena_done(&q.arena);
+    if (st != ST_OK)
+        explain_done(out);
+    return st;
+}
+
+void explain_done(struct explain *e)
+{
+    free((char *)e->url.p);
+    buf_done(&e->lines);
+    buf_done(&e->json);
+    *e = (struct explain){0};
+}

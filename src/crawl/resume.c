@@ -1,0 +1,409 @@
+/* resume.c - what makes a crawl survive a kill: checkpoints and the replay of journals.
+ *
+ * A checkpoint of generation G holds everything up to some instant; journals G-0, G-1, ... hold what each shard finished after it. Loading is: the
+ * checkpoint's hosts and seen keys, then for each journal record its new links (queued unless some journal says they are done), its host
+ * state, and the page itself into the store once more. Order between journals does not matter. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apply/apply.h"
+#include "base/mem.h"
+#include "base/pack.h"
+#include "crawl/engine.h"
+#include "io/clock.h"
+#include "store/file.h"
+
+#define META_VERSION 1
+#define CHECKPOINT_BUFFER (1u << 20)
+
+static void path_of(const struct crawl *cr, const char *name, struct buf *out)
+{
+    buf_clear(out);
+    buf_printf(out, "%s/%s", cr->o.data_dir, name);
+    (void)buf_cstr(out);
+}
+
+static void journal_name(uint64_t generation, unsigned shard, struct buf *out)
+{
+    buf_printf(out, "journal-%08llu-%02u", (unsigned long long)generation, shard);
+}
+
+static bool parse_journal_name(const char *name, uint64_t *generation)
+{
+    unsigned long long g;
+    unsigned shard;
+    int end = 0;
+    if (sscanf(name, "journal-%8llu-%2u%n", &g, &shard, &end) != 2 || name[end] != '\0')
+        return false;
+    *generation = g;
+    return true;
+}
+
+typedef status journal_fn(struct crawl *cr, const char *path, uint64_t generation, void *arg);
+
+static status each_journal(struct crawl *cr, journal_fn *fn, void *arg)
+{
+    DIR *d = opendir(cr->o.data_dir);
+    if (!d)
+        return ST_IO;
+    struct buf path = {0};
+    status st = ST_OK;
+    for (struct dirent *e; st == ST_OK && (e = readdir(d));) {
+        uint64_t generation;
+        if (!parse_journal_name(e->d_name, &generation))
+            continue;
+        path_of(cr, e->d_name, &path);
+        st = fn(cr, path.p, generation, arg);
+    }
+    buf_done(&path);
+    closedir(d);
+    return st;
+}
+
+/* ---- loading ---- */
+
+struct replay {
+    struct crawl *cr;
+    uint64_t from;       /* generation of the checkpoint: older journals concern only the store */
+    uint64_t newest;     /* generation seen so far */
+    struct table done;   /* keys of the pages that the journals finish */
+    bool is_first_pass;
+    bool concerns_frontier;
+    uint64_t records;
+    struct arena arena;
+    unsigned pending; /* in the open transaction */
+};
+
+static struct shard *shard_of(struct crawl *cr, struct span host)
+{
+    return &cr->shards[route_host(cr->route, host)];
+}
+
+static status keep_run(void *arg, struct frontier_run run)
+{
+    struct crawl *cr = arg;
+    struct run_ref ref = {.file = (uint32_t)(run.b >> 32), .bytes = (uint32_t)run.b, .offset = run.a};
+    return runs_keep(cr->runs, &ref);
+}
+
+static status load_host(struct crawl *cr, struct span packed)
+{
+    struct frontier_info info;
+    status st = frontier_info_read(packed, &info);
+    if (st != ST_OK)
+        return st;
+    struct shard *s = shard_of(cr, info.name);
+    frontier_info_done(&info);
+    st = frontier_put_host(s->frontier, clock_mono(), clock_wall(), packed, NULL);
+    return st == ST_OK ? frontier_packed_runs(packed, keep_run, cr) : st;
+}
+
+static status load_meta(struct crawl *cr, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    if (unpack_u8(&u) != META_VERSION)
+        return u.bad ? ST_CORRUPT : ST_NEWER;
+    uint64_t next_fetch = unpack_u64(&u);
+    cr->was_complete = unpack_u8(&u);
+    cr->pass = (int)unpack_var(&u);
+    if (u.bad)
+        return ST_CORRUPT;
+    atomic_store(&cr->next_fetch, next_fetch);
+    return ST_OK;
+}
+
+static status load_channel(struct crawl *cr, struct span packed)
+{
+    struct channel *c;
+    status st = channel_unpack(packed, &c);
+    if (st != ST_OK)
+        return st;
+    cr->channels = mem_realloc(cr->channels, (cr->channel_count + 1) * sizeof(struct channel *));
+    cr->channels[cr->channel_count++] = c;
+    return ST_OK;
+}
+
+static status load_record(void *arg, uint8_t type, struct span payload)
+{
+    struct crawl *cr = arg;
+    switch (type) {
+    case REC_META:
+        return load_meta(cr, payload);
+    case REC_CHANNEL:
+        return load_channel(cr, payload);
+    case REC_SEEN:
+        return seen_load(cr->seen, payload);
+    case REC_HOST:
+        return load_host(cr, payload);
+    default:
+        return ST_CORRUPT;
+    }
+}
+
+static status replay_links(struct replay *r, const struct summary *sum)
+{
+    struct crawl *cr = r->cr;
+    for (size_t i = 0; i < sum->link_count; i++) {
+        const struct summary_link *l = &sum->links[i];
+        if (!(l->flags & SUMMARY_LINK_NEW))
+            continue;
+        bool is_new;
+        status st = seen_add(cr->seen, &l->key, 1, &is_new);
+        if (st != ST_OK)
+            return st;
+        struct url u;
+        if (!is_new || table_get(&r->done, l->key) || url_parse(&r->arena, l->url, NULL, &u) != ST_OK)
+            continue;
+        struct frontier_url f = {
+            .key = l->key, .url = &u, .channel = sum->channel, .depth = l->depth, .hops = l->hops, .is_urgent = l->hops > 0};
+        frontier_add(shard_of(cr, u.host)->frontier, clock_mono(), &f);
+    }
+    return ST_OK;
+}
+
+static status replay_summary(struct replay *r, struct span packed)
+{
+    struct crawl *cr = r->cr;
+    struct summary sum;
+    arena_reset(&r->arena);
+    status st = summary_unpack(&r->arena, packed, &sum);
+    if (st != ST_OK)
+        return st;
+    uint64_t key = siphash(&cr->key, sum.url);
+    if (r->is_first_pass) {
+        if (r->concerns_frontier)
+            table_put(&r->done, key, r);
+        if (sum.fetch_number >= atomic_load(&cr->next_fetch))
+            atomic_store(&cr->next_fetch, sum.fetch_number + 1);
+        r->records++;
+        return ST_OK;
+    }
+    if (r->concerns_frontier) {
+        struct url u;
+        if (url_parse(&r->arena, sum.url, NULL, &u) == ST_OK)
+            frontier_skip(shard_of(cr, u.host)->frontier, key);
+        st = replay_links(r, &sum);
+    }
+    if (st == ST_OK)
+        st = apply_summary(cr->store, &r->arena, packed);
+    return st;
+}
+
+static status replay_widen(struct crawl *cr, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    uint64_t id = unpack_u64(&u);
+    struct span href = unpack_text(&u, URL_INPUT_MAX);
+    struct arena a;
+    struct url url;
+    arena_init(&a);
+    status st = u.bad ? ST_CORRUPT : url_parse(&a, href, NULL, &url);
+    for (size_t i = 0; st == ST_OK && i < cr->channel_count; i++)
+        if (channel_id(cr->channels[i]) == id)
+            channel_widen(cr->channels[i], &url);
+    arena_done(&a);
+    return st;
+}
+
+static status replay_record(void *arg, uint8_t type, struct span payload)
+{
+    struct replay *r = arg;
+    if (type == REC_SUMMARY)
+        return replay_summary(r, payload);
+    if (r->is_first_pass || !r->concerns_frontier)
+        return ST_OK;
+    if (type == REC_WIDEN)
+        return replay_widen(r->cr, payload);
+    if (type != REC_HOST)
+        return ST_CORRUPT;
+    struct frontier_info info;
+    status st = frontier_info_read(payload, &info);
+    if (st != ST_OK)
+        return st;
+    struct shard *s = shard_of(r->cr, info.name);
+    frontier_info_done(&info);
+    return frontier_set_state(s->frontier, clock_mono(), clock_wall(), payload);
+}
+
+static status replay_journal(struct crawl *cr, const char *path, uint64_t generation, void *arg)
+{
+    struct replay *r = arg;
+    struct records_info info;
+    r->concerns_frontier = generation >= r->from;
+    if (generation > r->newest)
+        r->newest = generation;
+    status st = records_read(path, KIND_JOURNAL, replay_record, r, &info);
+    /* A journal whose header was never finished holds nothing. */
+    if (st == ST_CORRUPT && info.good_bytes == 0)
+        return ST_OK;
+    if (st == ST_OK && info.was_torn && !r->is_first_pass)
+        log_write(cr->o.log, LOG_WARN, "journal", "the last record was cut short; its page is fetched again bytes=%llu",
+                  (unsigned long long)(info.file_bytes - info.good_bytes));
+    return st;
+}
+
+static status replay_all(struct crawl *cr, struct replay *r)
+{
+    r->is_first_pass = true;
+    status st = each_journal(cr, replay_journal, r);
+    if (st != ST_OK || r->records == 0)
+        return st;
+    r->is_first_pass = false;
+    st = store_begin(cr->store);
+    if (st == ST_OK)
+        st = each_journal(cr, replay_journal, r);
+    if (st == ST_OK)
+        st = store_commit(cr->store);
+    else
+        store_rollback(cr->store);
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
+        frontier_purge(cr->shards[i].frontier);
+    if (r->records && st == ST_OK) {
+        cr->was_complete = false;
+        log_write(cr->o.log, LOG_INFO, "crawl", "replayed the journal of an interrupted run pages=%llu",
+                  (unsigned long long)r->records);
+    }
+    return st;
+}
+
+status resume_load(struct crawl *cr, struct buf *why)
+{
+    struct replay r = {.cr = cr};
+    struct records_info info = {0};
+    struct buf path = {0};
+    arena_init(&r.arena);
+    path_of(cr, "checkpoint", &path);
+    status st = records_read(path.p, KIND_CHECKPOINT, load_record, cr, &info);
+    if (st == ST_OK && info.was_torn)
+        st = ST_CORRUPT; /* a checkpoint is renamed into place whole, so this is damage, not a kill */
+    if (st == ST_NOT_FOUND)
+        st = ST_OK;
+    r.from = r.newest = info.generation;
+    if (st == ST_OK) {
+        seen_settle(cr->seen);
+        runs_settle(cr->runs);
+        st = replay_all(cr, &r);
+    }
+    cr->generation = r.newest;
+    if (st != ST_OK)
+        buf_printf(why, "%s: %s", "its checkpoint or journal cannot be read", status_name(st));
+    table_done(&r.done);
+    arena_done(&r.arena);
+    buf_done(&path);
+    return st;
+}
+
+/* ---- writing ---- */
+
+struct host_out {
+    struct crawl *cr;
+    struct records_writer *w;
+};
+
+static status save_host(void *arg, struct span host, struct span packed)
+{
+    struct host_out *o = arg;
+    return records_append(o->w, REC_HOST, packed);
+}
+
+static status save_meta(struct crawl *cr, struct records_writer *w)
+{
+    struct buf b = {0};
+    pack_u8(&b, META_VERSION);
+    pack_u64(&b, atomic_load(&cr->next_fetch));
+    pack_u8(&b, cr->was_complete);
+    pack_var(&b, (uint64_t)cr->pass);
+    status st = records_append(w, REC_META, buf_span(&b));
+    /* While threads run, the shards' copies are the widened ones, all alike once the inboxes are empty. */
+    struct channel **channels = cr->shards[0].channel_count ? cr->shards[0].channels : cr->channels;
+    for (size_t i = 0; st == ST_OK && i < cr->channel_count; i++) {
+        buf_clear(&b);
+        channel_pack(channels[i], &b);
+        st = records_append(w, REC_CHANNEL, buf_span(&b));
+    }
+    buf_done(&b);
+    return st;
+}
+
+static status new_journals(struct crawl *cr, uint64_t generation)
+{
+    struct buf path = {0}, name = {0};
+    struct records_writer *fresh[CRAWL_SHARDS_MAX];
+    unsigned made = 0;
+    status st = ST_OK;
+    for (; st == ST_OK && made < cr->shard_count; made += st == ST_OK) {
+        buf_clear(&name);
+        journal_name(generation, made, &name);
+        path_of(cr, buf_cstr(&name), &path);
+        st = records_create(path.p, KIND_JOURNAL, generation, 0, &fresh[made]);
+    }
+    if (st == ST_OK) {
+        pthread_mutex_lock(&cr->journal_lock);
+        for (unsigned i = 0; i < cr->shard_count; i++) {
+            records_close(cr->shards[i].journal);
+            cr->shards[i].journal = fresh[i];
+            cr->shards[i].journal_bytes = 0;
+        }
+        pthread_mutex_unlock(&cr->journal_lock);
+    } else {
+        for (unsigned i = 0; i < made; i++)
+            records_close(fresh[i]);
+    }
+    buf_done(&path);
+    buf_done(&name);
+    return st;
+}
+
+status resume_checkpoint(struct crawl *cr)
+{
+    struct buf tmp = {0}, final = {0};
+    struct records_writer *w = NULL;
+    uint64_t generation = cr->generation + 1;
+    path_of(cr, "checkpoint.new", &tmp);
+    path_of(cr, "checkpoint", &final);
+    (void)unlink(tmp.p); /* left by a kill */
+    status st = records_create(tmp.p, KIND_CHECKPOINT, generation, CHECKPOINT_BUFFER, &w);
+    if (st == ST_OK)
+        st = save_meta(cr, w);
+    if (st == ST_OK)
+        st = seen_save(cr->seen, w, REC_SEEN);
+    struct host_out out = {cr, w};
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
+        st = frontier_each_host(cr->shards[i].frontier, shard_now(&cr->shards[i]), clock_wall(), true, save_host, &out);
+    if (st == ST_OK)
+        st = records_flush(w);
+    if (st == ST_OK)
+        st = runs_sync(cr->runs);
+    if (st == ST_OK)
+        st = new_journals(cr, generation);
+    if (st == ST_OK) {
+        cr->generation = generation;
+        for (unsigned i = 0; i < cr->shard_count; i++)
+            writer_put(cr->writer, &cr->shards[i].batch);
+        writer_put_checkpoint(cr->writer, w, generation, tmp.p, final.p);
+    } else {
+        records_close(w);
+    }
+    buf_done(&tmp);
+    buf_done(&final);
+    return st;
+}
+
+static status remove_old(struct crawl *cr, const char *path, uint64_t generation, void *arg)
+{
+    const uint64_t *keep = arg;
+    if (generation < *keep)
+        (void)unlink(path); /* one that stays is replayed again, which is harmless */
+    return ST_OK;
+}
+
+void resume_settled(struct crawl *cr, uint64_t generation)
+{
+    seen_settle(cr->seen);
+    runs_settle(cr->runs);
+    if (each_journal(cr, remove_old, &generation) != ST_OK)
+        log_write(cr->o.log, LOG_WARN, "crawl", "could not list the data folder to remove old journals");
+}

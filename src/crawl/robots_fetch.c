@@ -1,0 +1,133 @@
+/* robots_fetch.c - one site's robots.txt: the request, its redirects, and what each answer means (RFC 9309 2.3.1). */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "crawl/engine.h"
+#include "io/clock.h"
+#include "web/charset.h"
+
+static struct span current_url(const struct job *j)
+{
+    return j->robots_url.n ? j->robots_url : j->lease.url;
+}
+
+static void settle(struct shard *s, struct job *j, struct robots *rules)
+{
+    struct span host = j->lease.host;
+    struct buf state = {0}, framed = {0};
+    s->stats.robots_fetched++;
+    frontier_robots(s->frontier, shard_now(s), clock_wall(), j->lease.id, rules, CRAWL_ROBOTS_TTL_MS, &j->result);
+    /* Rules and back-off survive a kill. A journal that cannot be written is noticed by the next page. */
+    if (frontier_host_state(s->frontier, shard_now(s), clock_wall(), host, &state) == ST_OK) {
+        records_frame(&framed, REC_HOST, buf_span(&state));
+        if (records_append_framed(s->journal, buf_span(&framed)) != ST_OK)
+            log_write(s->crawl->o.log, LOG_WARN, "journal", "could not write a site's robots.txt down");
+    }
+    buf_done(&state);
+    buf_done(&framed);
+    job_free(j);
+}
+
+void robots_fetch_start(struct shard *s, struct job *j)
+{
+    shard_fetch(s, j, j->lease.url, &j->lease.addr);
+}
+
+/* ---- redirects ---- */
+
+/* A redirect that leads nowhere counts as "unavailable", which means that everything is allowed (2.3.1.2, 2.3.1.3). */
+static void give_up_hop(struct shard *s, struct job *j)
+{
+    settle(s, j, robots_all(true));
+}
+
+static void on_hop_resolved(void *arg, const struct resolved *r)
+{
+    struct job *j = arg;
+    struct shard *s = j->shard;
+    s->resolving--;
+    if (s->is_quitting || r->st == ST_CANCELLED)
+        job_free(j);
+    else if (r->st != ST_OK)
+        give_up_hop(s, j);
+    else
+        shard_fetch(s, j, current_url(j), &r->addrs[0]);
+}
+
+static void on_hop_due(void *arg)
+{
+    struct job *j = arg;
+    struct shard *s = j->shard;
+    struct url u;
+    struct resolved r;
+    for (struct job **at = &s->waiting; *at; at = &(*at)->next)
+        if (*at == j) {
+            *at = j->next;
+            break;
+        }
+    arena_reset(&s->arena);
+    if (url_parse(&s->arena, current_url(j), NULL, &u) != ST_OK) {
+        give_up_hop(s, j);
+    } else if (s->crawl->o.fetch.proxy.n || span_eq(u.host, j->lease.host)) {
+        shard_fetch(s, j, current_url(j), &j->lease.addr);
+    } else if (resolver_peek(s->resolver, u.host, &r)) {
+        if (r.st == ST_OK)
+            shard_fetch(s, j, current_url(j), &r.addrs[0]);
+        else
+            give_up_hop(s, j);
+    } else {
+        s->resolving++;
+        resolver_lookup(s->resolver, u.host, on_hop_resolved, j);
+    }
+}
+
+/* The host stays lent meanwhile, so nothing else is asked of it; the pause is the ordinary one. */
+static void follow(struct shard *s, struct job *j, struct span location)
+{
+    struct url from, to, normal;
+    arena_reset(&s->arena);
+    if (++j->robots_hops > CRAWL_ROBOTS_REDIRECTS_MAX || url_parse(&s->arena, current_url(j), NULL, &from) != ST_OK ||
+        url_parse(&s->arena, location, &from, &to) != ST_OK || !url_is_http(&to) ||
+        url_normalise(&s->arena, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK) {
+        give_up_hop(s, j);
+        return;
+    }
+    free((char *)j->robots_url.p);
+    j->robots_url = span_of(mem_str(normal.href), normal.href.n);
+    if (!j->wait)
+        j->wait = timer_new(s->loop, on_hop_due, j);
+    j->next = s->waiting;
+    s->waiting = j;
+    int64_t delay = s->crawl->o.delay_ms;
+    timer_set(j->wait, delay < 0 ? pace_default.delay_ms : delay);
+}
+
+/* ---- the answer ---- */
+
+void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result *r)
+{
+    struct crawl *cr = s->crawl;
+    int code = r->http_status;
+    j->result = frontier_result_of(r, clock_wall());
+    if (r->st != ST_OK) {
+        crawl_note_host_failure(cr, j->lease.host, r->st, r->why);
+        /* An answer that is none of HTTP's business (too long, garbled) is no robots.txt; no answer is a host in trouble. */
+        bool is_host = r->st != ST_LIMIT && r->st != ST_PROTOCOL;
+        if (!is_host)
+            j->result.st = ST_OK;
+        settle(s, j, is_host ? NULL : robots_all(true));
+        return;
+    }
+    if (code >= 300 && code < 400 && r->location.n) {
+        follow(s, j, r->location);
+        return;
+    }
+    if (code >= 200 && code < 300) {
+        settle(s, j, robots_parse(r->body, cr->agent));
+    } else if (code >= 500 || code == 429) {
+        crawl_note_host_failure(cr, j->lease.host, ST_AGAIN, "robots.txt answers with a server error");
+        settle(s, j, NULL);
+    } else {
+        settle(s, j, robots_all(true));
+    }
+}

@@ -1,0 +1,729 @@
+/* shard.c - one thread's crawl: lends URLs from its frontier, fetches them, takes results in, talks to the other shards.
+ *
+ * A page passes through shard_pump (lent) -> fetcher -> visit.c (facts, links) -> shard_finish (journal, then frontier_done). */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/pack.h"
+#include "crawl/engine.h"
+#include "io/clock.h"
+
+#define RESOLVES_MAX 256          /* names asked for at a time */
+#define INBOX_BYTES_MAX (16u << 20) /* of a peer: above it we stop lending until it has caught up */
+#define BATCH_BYTES (128u << 10)  /* summaries handed to the writer at a time */
+#define STALL_RETRY_MS 1000
+#define STALL_MAX_MS 30000        /* a full disk is waited for so long, then the run ends */
+#define PUBLISH_MS 200
+
+enum { MSG_URL = 1, MSG_HOST, MSG_WIDEN };
+enum { URL_URGENT = 1, URL_KNOWN = 2 };
+
+mono_ms shard_now(struct shard *s)
+{
+    return s->has_thread ? loop_now(s->loop) : clock_mono();
+}
+
+struct channel *shard_channel(struct shard *s, uint64_t id)
+{
+    for (size_t i = 0; i < s->channel_count; i++)
+        if (channel_id(s->channels[i]) == id)
+            return s->channels[i];
+    return NULL;
+}
+
+void job_free(struct job *j)
+{
+    free((char *)j->robots_url.p);
+    timer_free(j->wait);
+    buf_done(&j->framed);
+    buf_done(&j->packed);
+    free(j);
+}
+
+/* ---- messages ---- */
+
+static void send(struct shard *to, uint8_t type, struct span payload)
+{
+    pthread_mutex_lock(&to->lock);
+    bool was_empty = to->inbox.n == 0;
+    pack_u8(&to->inbox, type);
+    pack_text(&to->inbox, payload);
+    pthread_mutex_unlock(&to->lock);
+    atomic_store(&to->is_idle, false);
+    if (was_empty && to->waker)
+        waker_wake(to->waker);
+}
+
+void shard_send_url(struct shard *to, const struct frontier_url *u)
+{
+    struct buf b = {0};
+    pack_u64(&b, u->key);
+    pack_u64(&b, u->channel);
+    pack_var(&b, u->depth);
+    pack_u8(&b, (uint8_t)u->hops);
+    pack_u8(&b, (uint8_t)((u->is_urgent ? URL_URGENT : 0) | (u->is_known ? URL_KNOWN : 0)));
+    pack_text(&b, u->url->href);
+    pack_text(&b, u->etag);
+    pack_text(&b, u->last_modified);
+    send(to, MSG_URL, buf_span(&b));
+    buf_done(&b);
+}
+
+void shard_send_host(struct shard *to, struct span packed)
+{
+    send(to, MSG_HOST, packed);
+}
+
+void shard_send_widen(struct shard *to, uint64_t channel, struct span url)
+{
+    struct buf b = {0};
+    pack_u64(&b, channel);
+    pack_text(&b, url);
+    send(to, MSG_WIDEN, buf_span(&b));
+    buf_done(&b);
+}
+
+void shard_queue(struct shard *s, const struct frontier_url *u)
+{
+    struct crawl *cr = s->crawl;
+    unsigned owner = route_host(cr->route, u->url->host);
+    if (owner != s->index) {
+        shard_send_url(&cr->shards[owner], u);
+        return;
+    }
+    frontier_refusal refused = frontier_add(s->frontier, shard_now(s), u);
+    if (refused != FRONTIER_OK) {
+        struct buf b = {0};
+        log_escape(&b, u->url->href, CRAWL_URL_MAX);
+        log_write(cr->o.log, LOG_DEBUG, "frontier", "parked as a trap url=%s", buf_cstr(&b));
+        buf_done(&b);
+    }
+}
+
+static void take_url(struct shard *s, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    struct frontier_url f = {.key = unpack_u64(&u), .channel = unpack_u64(&u)};
+    f.depth = (unsigned)unpack_var(&u);
+    f.hops = unpack_u8(&u);
+    uint8_t flags = unpack_u8(&u);
+    f.is_urgent = flags & URL_URGENT;
+    f.is_known = flags & URL_KNOWN;
+    struct span href = unpack_text(&u, URL_INPUT_MAX);
+    f.etag = unpack_text(&u, URL_INPUT_MAX);
+    f.last_modified = unpack_text(&u, URL_INPUT_MAX);
+    struct url url;
+    struct arena a;
+    arena_init(&a);
+    if (!u.bad && url_parse(&a, href, NULL, &url) == ST_OK) {
+        f.url = &url;
+        shard_queue(s, &f);
+    }
+    arena_done(&a);
+}
+
+static void take_host(struct shard *s, struct span packed)
+{
+    struct span name;
+    status st = frontier_put_host(s->frontier, shard_now(s), clock_wall(), packed, &name);
+    if (st != ST_OK)
+        crawl_fail(s->crawl, st, "move a host between shards");
+}
+
+static void take_widen(struct shard *s, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    struct channel *c = shard_channel(s, unpack_u64(&u));
+    struct span href = unpack_text(&u, URL_INPUT_MAX);
+    struct url url;
+    struct arena a;
+    arena_init(&a);
+    if (c && url_parse(&a, href, NULL, &url) == ST_OK)
+        channel_widen(c, &url);
+    arena_done(&a);
+}
+
+bool shard_drain(struct shard *s)
+{
+    pthread_mutex_lock(&s->lock);
+    struct buf in = s->inbox;
+    s->inbox = (struct buf){0};
+    pthread_mutex_unlock(&s->lock);
+    if (!in.n)
+        return false;
+    struct unpack u = unpack_of(buf_span(&in));
+    while (!unpack_at_end(&u) && !u.bad) {
+        uint8_t type = unpack_u8(&u);
+        struct span payload = unpack_text(&u, SIZE_MAX);
+        if (type == MSG_URL)
+            take_url(s, payload);
+        else if (type == MSG_HOST)
+            take_host(s, payload);
+        else
+            take_widen(s, payload);
+    }
+    assert(!u.bad);
+    buf_done(&in);
+    return true;
+}
+
+/* ---- addresses ---- */
+
+static bool pick_addr(struct shard *s, const struct resolved *r, unsigned attempt, struct addr *out)
+{
+    struct addr usable[RESOLVER_ADDRS_MAX];
+    unsigned n = 0;
+    for (unsigned i = 0; i < r->count; i++)
+        if (s->crawl->o.fetch.allow_private || addr_classify(&r->addrs[i]) == ADDR_PUBLIC)
+            usable[n++] = r->addrs[i];
+    if (n)
+        *out = usable[attempt % n];
+    return n > 0;
+}
+
+struct lookup {
+    struct shard *shard;
+    unsigned attempt;
+    size_t host_len;
+    char host[];
+};
+
+/* False: something of the host is under way here. `host` may be gone afterwards. */
+static bool hand_over(struct shard *s, struct span host, unsigned owner)
+{
+    struct buf packed = {0};
+    char *copy = mem_str(host);
+    struct span name = span_of(copy, host.n);
+    bool taken = frontier_take_host(s->frontier, shard_now(s), clock_wall(), host, &packed) == ST_OK;
+    if (taken) {
+        /* In this order: whoever still sends URLs of it here has them forwarded, and none overtakes the host itself. */
+        shard_send_host(&s->crawl->shards[owner], buf_span(&packed));
+        route_move(s->crawl->route, name, owner);
+    }
+    buf_done(&packed);
+    free(copy);
+    return taken;
+}
+
+static void resolved(struct shard *s, struct span host, unsigned attempt, const struct resolved *r)
+{
+    struct crawl *cr = s->crawl;
+    mono_ms now = shard_now(s);
+    if (r->st != ST_OK) {
+        crawl_note_host_failure(cr, host, r->st, status_name(r->st));
+        frontier_resolved(s->frontier, now, host, r->st, NULL, 0, 0);
+        return;
+    }
+    struct addr addr;
+    if (!pick_addr(s, r, attempt, &addr)) {
+        char text[ADDR_TEXT_MAX];
+        struct buf why = {0};
+        buf_printf(&why, "%s is a %s address", addr_format(&r->addrs[0], text), addr_class_name(addr_classify(&r->addrs[0])));
+        crawl_note_host_failure(cr, host, ST_REFUSED, buf_cstr(&why));
+        buf_done(&why);
+        frontier_resolved(s->frontier, now, host, ST_REFUSED, NULL, 0, 0);
+        return;
+    }
+    unsigned owner = route_addr(cr->route, &addr);
+    if (owner != s->index) {
+        /* When something of it is under way it stays where it is for a moment, and is looked up again. */
+        if (!hand_over(s, host, owner))
+            frontier_resolved(s->frontier, now, host, ST_OK, &addr, now + 1000, r->count);
+        return;
+    }
+    table_put(&s->dns_took, siphash(&cr->key, host), (void *)(uintptr_t)(r->took_us + 1));
+    frontier_resolved(s->frontier, now, host, ST_OK, &addr, r->expires, r->count);
+}
+
+static void on_resolved(void *arg, const struct resolved *r)
+{
+    struct lookup *l = arg;
+    struct shard *s = l->shard;
+    s->resolving--;
+    if (r->st != ST_CANCELLED && !s->is_quitting) {
+        resolved(s, span_of(l->host, l->host_len), l->attempt, r);
+        shard_pump(s);
+    }
+    free(l);
+}
+
+static void resolve_some(struct shard *s)
+{
+    struct span host;
+    unsigned attempt;
+    while (s->resolving < RESOLVES_MAX && frontier_next_unresolved(s->frontier, shard_now(s), &host, &attempt)) {
+        struct resolved r = {0};
+        if (s->crawl->o.fetch.proxy.n) { /* the proxy resolves */
+            const struct addr none = {0};
+            frontier_resolved(s->frontier, shard_now(s), host, ST_OK, &none, MONO_NEVER, 1);
+        } else if (resolver_peek(s->resolver, host, &r)) {
+            resolved(s, host, attempt, &r);
+        } else {
+            struct lookup *l = mem_alloc(sizeof(*l) + host.n);
+            l->shard = s;
+            l->attempt = attempt;
+            l->host_len = host.n;
+            memcpy(l->host, host.p, host.n);
+            s->resolving++;
+            resolver_lookup(s->resolver, host, on_resolved, l);
+        }
+    }
+}
+
+/* ---- lending and fetching ---- */
+
+static void on_fetched(void *arg, const struct fetch_result *r)
+{
+    struct job *j = arg;
+    struct shard *s = j->shard;
+    s->in_flight--;
+    if (s->is_quitting) {
+        job_free(j);
+        return;
+    }
+    s->stats.requests++;
+    s->stats.bytes_wire += r->wire_bytes;
+    if (j->lease.kind == LEASE_ROBOTS)
+        robots_fetch_done(s, j, r);
+    else
+        visit_page(s, j, r);
+    shard_pump(s);
+}
+
+void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr)
+{
+    s->in_flight++;
+    bool is_page = j->lease.kind == LEASE_PAGE;
+    struct fetch_req req = {.url = url,
+                            .addr = *addr,
+                            .etag = is_page ? j->lease.etag : (struct span){0},
+                            .last_modified = is_page ? j->lease.last_modified : (struct span){0},
+                            .any_type = !is_page,
+                            .done = on_fetched,
+                            .arg = j};
+    fetcher_get(s->fetcher, &req);
+}
+
+static void start(struct shard *s, const struct lease *lease)
+{
+    struct job *j = mem_alloc(sizeof(*j));
+    j->shard = s;
+    j->lease = *lease;
+    j->dns_us = -1;
+    if (lease->kind == LEASE_REFUSED) {
+        visit_refused(s, j);
+        return;
+    }
+    if (s->dns_took.n) {
+        uintptr_t took = (uintptr_t)table_remove(&s->dns_took, siphash(&s->crawl->key, lease->host));
+        if (took)
+            j->dns_us = (int32_t)took - 1;
+    }
+    if (lease->kind == LEASE_PAGE)
+        atomic_fetch_add(&s->crawl->lent_pages, 1);
+    if (lease->kind == LEASE_ROBOTS)
+        robots_fetch_start(s, j);
+    else
+        shard_fetch(s, j, lease->url, &lease->addr);
+}
+
+static bool peers_are_behind(struct shard *s)
+{
+    struct crawl *cr = s->crawl;
+    bool behind = writer_backlog(cr->writer) > WRITER_QUEUE_MAX;
+    for (unsigned i = 0; !behind && cr->shard_count > 1 && i < cr->shard_count; i++) {
+        pthread_mutex_lock(&cr->shards[i].lock);
+        behind = cr->shards[i].inbox.n > INBOX_BYTES_MAX;
+        pthread_mutex_unlock(&cr->shards[i].lock);
+    }
+    return behind;
+}
+
+static bool page_limit_reached(struct crawl *cr)
+{
+    return cr->o.pages_max && cr->pass == 1 &&
+           atomic_load(&cr->good_pages) + atomic_load(&cr->lent_pages) >= cr->o.pages_max;
+}
+
+static void lend_some(struct shard *s)
+{
+    struct crawl *cr = s->crawl;
+    int64_t wait = -1;
+    /* Looked at once a turn, not once a page: a turn lends at most what is in flight. */
+    if (peers_are_behind(s))
+        wait = 20;
+    while (wait < 0 && s->in_flight < cr->jobs_a_shard) {
+        struct lease lease;
+        mono_ms wake;
+        if (page_limit_reached(cr)) {
+            wait = 20;
+            break;
+        }
+        status st = frontier_take(s->frontier, shard_now(s), &lease, &wake);
+        if (st == ST_OK) {
+            start(s, &lease);
+            continue;
+        }
+        if (st == ST_AGAIN && wake != MONO_NEVER)
+            wait = wake - shard_now(s) > 0 ? wake - shard_now(s) : 0;
+        else if (st != ST_AGAIN)
+            crawl_fail(cr, st, "read waiting URLs back from the data folder");
+        break;
+    }
+    if (wait >= 0)
+        timer_set(s->due, wait);
+    else
+        timer_stop(s->due);
+}
+
+void shard_pump(struct shard *s)
+{
+    struct crawl *cr = s->crawl;
+    if (s->is_quitting || s->stalled || atomic_load(&cr->is_stopping))
+        return;
+    resolve_some(s);
+    lend_some(s);
+    resolve_some(s); /* hosts whose address had expired came up */
+    if (s->in_flight == 0 && s->resolving == 0 && frontier_is_idle(s->frontier)) {
+        writer_put(cr->writer, &s->batch);
+        shard_publish(s);
+        pthread_mutex_lock(&s->lock);
+        bool empty = s->inbox.n == 0;
+        pthread_mutex_unlock(&s->lock);
+        if (empty && !atomic_exchange(&s->is_idle, true))
+            waker_wake(cr->waker);
+    } else {
+        atomic_store(&s->is_idle, false);
+    }
+}
+
+/* ---- results ---- */
+
+static void count_result(struct shard *s, const struct summary *sum)
+{
+    struct crawl_stats *n = &s->stats;
+    n->bytes_body += sum->body_bytes;
+    if (sum->is_refused) {
+        n->refused_robots++;
+    } else if (sum->failure != ST_OK) {
+        n->errors++;
+        n->errors_by_kind[sum->failure]++;
+    } else if (sum->http_status == 304) {
+        n->unchanged++;
+    } else if (sum->http_status >= 200 && sum->http_status < 300) {
+        n->fetched++;
+        if (!sum->is_known)
+            atomic_fetch_add(&s->crawl->good_pages, 1);
+        if (!sum->is_html)
+            n->not_html++;
+        else if (sum->text_bytes < CRAWL_THIN_BYTES)
+            n->thin++;
+    } else if (sum->http_status >= 300 && sum->http_status < 400) {
+        n->redirects++;
+    } else if (sum->http_status == 404 || sum->http_status == 410) {
+        n->gone++;
+    } else {
+        n->errors++;
+        if (sum->http_status >= 500)
+            n->http_5xx++;
+        else
+            n->http_4xx++;
+    }
+}
+
+static void queue_links(struct shard *s, const struct summary *sum, const struct url *const *urls)
+{
+    for (size_t i = 0; i < sum->link_count; i++) {
+        const struct summary_link *l = &sum->links[i];
+        struct url parsed;
+        const struct url *u = urls ? urls[i] : NULL;
+        if (!(l->flags & SUMMARY_LINK_NEW))
+            continue;
+        if (!u) {
+            if (url_parse(&s->arena, l->url, NULL, &parsed) != ST_OK)
+                continue;
+            u = &parsed;
+        }
+        struct frontier_url f = {
+            .key = l->key, .url = u, .channel = sum->channel, .depth = l->depth, .hops = l->hops, .is_urgent = l->hops > 0};
+        shard_queue(s, &f);
+    }
+}
+
+/* The record is in the journal: from here on the page counts as done. */
+static void complete(struct shard *s, struct job *j, const struct summary *sum, const struct url *const *urls, struct span packed)
+{
+    count_result(s, sum);
+    queue_links(s, sum, urls);
+    pack_text(&s->batch, packed);
+    if (s->batch.n >= BATCH_BYTES)
+        writer_put(s->crawl->writer, &s->batch);
+    if (j->lease.kind == LEASE_PAGE)
+        atomic_fetch_sub(&s->crawl->lent_pages, 1);
+    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
+    job_free(j);
+}
+
+static status append(struct shard *s, struct span framed)
+{
+    status st = records_append_framed(s->journal, framed);
+    if (st == ST_OK)
+        s->journal_bytes += framed.n;
+    return st;
+}
+
+static void retry_later(struct shard *s, struct job *j)
+{
+    struct span host = j->lease.host;
+    s->stats.retries++;
+    atomic_fetch_sub(&s->crawl->lent_pages, 1);
+    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
+    /* So that back-off survives a kill. When the disk is full the next result notices. */
+    buf_clear(&s->record);
+    buf_clear(&s->framed);
+    if (frontier_host_state(s->frontier, shard_now(s), clock_wall(), host, &s->record) == ST_OK) {
+        records_frame(&s->framed, REC_HOST, buf_span(&s->record));
+        if (append(s, buf_span(&s->framed)) != ST_OK)
+            log_write(s->crawl->o.log, LOG_WARN, "journal", "could not write a host's back-off down");
+    }
+    job_free(j);
+}
+
+void shard_finish(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls)
+{
+    if (frontier_would_retry(s->frontier, j->lease.id, &j->result)) {
+        retry_later(s, j);
+        return;
+    }
+    sum->fetch_number = atomic_fetch_add(&s->crawl->next_fetch, 1);
+    buf_clear(&s->record);
+    summary_pack(sum, &s->record);
+    records_frame(&s->framed, REC_SUMMARY, buf_span(&s->record)); /* behind what visit.c put there */
+    status st = append(s, buf_span(&s->framed));
+    if (st == ST_OK) {
+        complete(s, j, sum, urls, buf_span(&s->record));
+    } else if (st == ST_FULL) {
+        buf_put(&j->framed, buf_span(&s->framed));
+        buf_put(&j->packed, buf_span(&s->record));
+        j->next = s->stalled;
+        if (!s->stalled) {
+            s->stalled_since = shard_now(s);
+            log_write(s->crawl->o.log, LOG_ERROR, "journal", "no space left: waiting");
+        }
+        s->stalled = j;
+        s->stats.disk_trouble = true;
+        timer_set(s->due, STALL_RETRY_MS);
+    } else {
+        crawl_fail(s->crawl, st, "write the journal");
+        job_free(j);
+    }
+    buf_clear(&s->framed);
+}
+
+static void retry_stalled(struct shard *s)
+{
+    while (s->stalled) {
+        struct job *j = s->stalled;
+        struct summary sum;
+        status st = append(s, buf_span(&j->framed));
+        if (st != ST_OK) {
+            if (st != ST_FULL || shard_now(s) - s->stalled_since > STALL_MAX_MS)
+                crawl_fail(s->crawl, st, "write the journal");
+            else
+                timer_set(s->due, STALL_RETRY_MS);
+            return;
+        }
+        s->stalled = j->next;
+        arena_reset(&s->arena);
+        struct buf packed = j->packed;
+        j->packed = (struct buf){0};
+        st = summary_unpack(&s->arena, buf_span(&packed), &sum);
+        assert(st == ST_OK);
+        complete(s, j, &sum, NULL, buf_span(&packed));
+        buf_done(&packed);
+    }
+    s->stats.disk_trouble = false;
+}
+
+/* ---- life ---- */
+
+void shard_publish(struct shard *s)
+{
+    struct frontier_counts counts;
+    frontier_counts(s->frontier, shard_now(s), &counts);
+    s->stats.in_flight = s->in_flight;
+    pthread_mutex_lock(&s->lock);
+    s->published = s->stats;
+    s->counts = counts;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void park(struct shard *s)
+{
+    struct crawl *cr = s->crawl;
+    pthread_mutex_lock(&cr->park_lock);
+    if (cr->want_park) {
+        cr->parked++;
+        pthread_cond_broadcast(&cr->park_changed);
+        while (cr->want_park)
+            pthread_cond_wait(&cr->park_changed, &cr->park_lock);
+        cr->parked--;
+        pthread_cond_broadcast(&cr->park_changed);
+    }
+    pthread_mutex_unlock(&cr->park_lock);
+}
+
+static void on_wake(void *arg)
+{
+    struct shard *s = arg;
+    park(s);
+    if (s->is_quitting) {
+        loop_stop(s->loop);
+        return;
+    }
+    shard_drain(s);
+    shard_pump(s);
+}
+
+static void on_due(void *arg)
+{
+    struct shard *s = arg;
+    if (s->stalled)
+        retry_stalled(s);
+    shard_pump(s);
+}
+
+static void on_tick(void *arg)
+{
+    struct shard *s = arg;
+    writer_put(s->crawl->writer, &s->batch);
+    shard_publish(s);
+    timer_set(s->tick, PUBLISH_MS);
+}
+
+static void *run(void *arg)
+{
+    struct shard *s = arg;
+    timer_set(s->tick, PUBLISH_MS);
+    waker_wake(s->waker);
+    loop_run(s->loop);
+    return NULL;
+}
+
+static status put_away(void *self, struct span data, struct frontier_run *run)
+{
+    struct shard *s = self;
+    struct run_ref ref;
+    status st = runs_put(s->crawl->runs, data, &ref);
+    if (st == ST_OK)
+        *run = (struct frontier_run){ref.offset, (uint64_t)ref.file << 32 | ref.bytes};
+    return st;
+}
+
+static struct run_ref ref_of(struct frontier_run run)
+{
+    return (struct run_ref){.file = (uint32_t)(run.b >> 32), .bytes = (uint32_t)run.b, .offset = run.a};
+}
+
+static status bring_back(void *self, struct frontier_run run, struct buf *data)
+{
+    struct shard *s = self;
+    struct run_ref ref = ref_of(run);
+    return runs_get(s->crawl->runs, &ref, data);
+}
+
+static void drop(void *self, struct frontier_run run)
+{
+    struct shard *s = self;
+    struct run_ref ref = ref_of(run);
+    runs_drop(s->crawl->runs, &ref);
+}
+
+static bool is_own(void *self, struct span host)
+{
+    const struct shard *s = self;
+    for (size_t i = 0; i < s->crawl->o.own_site_count; i++)
+        if (span_eq_nocase(s->crawl->o.own_sites[i], host))
+            return true;
+    return false;
+}
+
+status shard_init(struct shard *s, struct crawl *cr, unsigned index)
+{
+    const struct crawl_opts *o = &cr->o;
+    s->crawl = cr;
+    s->index = index;
+    pthread_mutex_init(&s->lock, NULL);
+    arena_init(&s->arena);
+    struct frontier_opts f = {.pace = pace_default,
+                              .key = &cr->key,
+                              .memory_max = (o->frontier_bytes ? o->frontier_bytes : 64u << 20) / cr->shard_count,
+                              .seed = cr->key.k0 ^ index,
+                              .agent = cr->agent,
+                              .is_own = is_own,
+                              .put_away = put_away,
+                              .bring_back = bring_back,
+                              .drop = drop,
+                              .self = s};
+    if (o->delay_ms >= 0)
+        f.pace.delay_ms = o->delay_ms;
+    f.pace.per_host = o->per_host;
+    s->frontier = frontier_new(&f);
+    s->loop = loop_new();
+    s->waker = waker_new(s->loop, on_wake, s);
+    s->due = timer_new(s->loop, on_due, s);
+    s->tick = timer_new(s->loop, on_tick, s);
+    status st = resolver_new(s->loop, &o->dns, &s->resolver);
+    if (st == ST_OK) {
+        struct fetcher_opts fo = o->fetch;
+        fo.rate_bytes_per_s /= cr->shard_count;
+        if (fo.connections_max < cr->jobs_a_shard * 2)
+            fo.connections_max = cr->jobs_a_shard * 2;
+        st = fetcher_new(s->loop, &fo, &s->fetcher);
+    }
+    return st;
+}
+
+void shard_start(struct shard *s)
+{
+    s->has_thread = true;
+    if (pthread_create(&s->thread, NULL, run, s) != 0)
+        abort(); /* no thread means no memory for one */
+}
+
+static void free_jobs(struct job *j)
+{
+    while (j) {
+        struct job *next = j->next;
+        job_free(j);
+        j = next;
+    }
+}
+
+/* The thread has ended, or never ran. */
+void shard_done(struct shard *s)
+{
+    s->is_quitting = true;
+    s->has_thread = false;
+    fetcher_free(s->fetcher); /* calls back what is under way: on_fetched frees the jobs */
+    resolver_free(s->resolver);
+    free_jobs(s->stalled);
+    free_jobs(s->waiting);
+    timer_free(s->due);
+    timer_free(s->tick);
+    waker_free(s->waker);
+    loop_free(s->loop);
+    frontier_free(s->frontier);
+    records_close(s->journal);
+    for (size_t i = 0; i < s->channel_count; i++)
+        channel_free(s->channels[i]);
+    free(s->channels);
+    table_done(&s->dns_took);
+    buf_done(&s->record);
+    buf_done(&s->framed);
+    buf_done(&s->batch);
+    buf_done(&s->inbox);
+    arena_done(&s->arena);
+    pthread_mutex_destroy(&s->lock);
+}

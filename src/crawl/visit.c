@@ -1,0 +1,286 @@
+/* visit.c - from an HTTP answer to a summary: charset, facts, links, and which of the links are new. */
+#include "base/pack.h"
+#include "base/utf8.h"
+#include "crawl/engine.h"
+#include "io/clock.h"
+#include "web/charset.h"
+
+#define CANDIDATES_MAX (FACTS_LINKS_MAX + 1)
+
+struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall)
+{
+    return (struct frontier_result){.st = r->st,
+                                    .http_status = r->http_status,
+                                    .retry_after_ms = r->retry_after.n ? fetch_retry_after_ms(r->retry_after, wall) : -1,
+                                    .connect_us = r->reused ? 0 : r->timing.connect_us,
+                                    .total_us = r->timing.total_us};
+}
+
+/* What one page adds: parallel arrays in the page's arena. */
+struct finds {
+    struct summary_link *links;
+    const struct url **urls;
+    uint64_t *keys;
+    size_t n, cap;
+};
+
+static void finds_init(struct finds *f, struct arena *a, size_t cap)
+{
+    f->cap = cap;
+    f->n = 0;
+    f->links = arena_alloc(a, cap * sizeof(*f->links));
+    f->urls = arena_alloc(a, cap * sizeof(const struct url *));
+    f->keys = arena_alloc(a, cap * sizeof(*f->keys));
+}
+
+static struct summary_link *finds_add(struct finds *f, const struct crawl *cr, const struct url *u)
+{
+    struct summary_link *l = &f->links[f->n];
+    *l = (struct summary_link){.url = u->href, .key = siphash(&cr->key, u->href)};
+    f->urls[f->n] = u;
+    f->keys[f->n] = l->key;
+    f->n++;
+    return l;
+}
+
+/* Marks the new ones; drops the others unless all links are wanted. ST_FULL, ST_IO: nothing was changed. */
+static status finds_settle(struct shard *s, struct finds *f)
+{
+    bool *is_new = arena_alloc(&s->arena, f->n + 1);
+    status st = f->n ? seen_add(s->crawl->seen, f->keys, f->n, is_new) : ST_OK;
+    if (st != ST_OK)
+        return st;
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (is_new[i])
+            f->links[i].flags |= SUMMARY_LINK_NEW;
+        else if (!s->crawl->o.keep_links)
+            continue;
+        f->links[kept] = f->links[i];
+        f->urls[kept++] = f->urls[i];
+    }
+    f->n = kept;
+    return ST_OK;
+}
+
+static bool is_followed(uint8_t kind)
+{
+    return kind == LINK_A || kind == LINK_FRAME || kind == LINK_REFRESH || kind == LINK_NEXT || kind == LINK_ALTERNATE;
+}
+
+/* An absolute, normalised http(s) URL in the page's arena; NULL when it is none, or too long. */
+static struct url *resolve(struct shard *s, struct span ref, const struct url *base)
+{
+    struct url parsed, *u = arena_alloc(&s->arena, sizeof(*u));
+    const struct url_norm *norm = s->crawl->o.norm ? s->crawl->o.norm : &url_norm_default;
+    if (url_parse(&s->arena, ref, base, &parsed) != ST_OK || !url_is_http(&parsed))
+        return NULL;
+    return url_normalise(&s->arena, &parsed, norm, CRAWL_URL_MAX, u) == ST_OK ? u : NULL;
+}
+
+static void find_links(struct shard *s, const struct job *j, struct channel *c, const struct facts *facts,
+                       const struct url *base, struct finds *f)
+{
+    unsigned depth = j->lease.depth + 1;
+    finds_init(f, &s->arena, facts->link_count);
+    for (size_t i = 0; i < facts->link_count; i++) {
+        const struct fact_link *l = &facts->links[i];
+        if (!is_followed(l->kind) || l->href.n == 0 || l->href.p[0] == '#')
+            continue;
+        struct url *u = resolve(s, l->href, base);
+        if (!u || channel_check(c, u, depth, NULL) != CHANNEL_YES)
+            continue;
+        struct summary_link *out = finds_add(f, s->crawl, u);
+        out->kind = l->kind;
+        out->rel = l->rel;
+        out->text = l->text;
+        out->depth = (uint16_t)depth;
+    }
+}
+
+/* A redirect's target is a link of the same depth. The redirect of a seed may lead out of the channel's scope: the person meant that place
+ * ("example.org" that moved to "www.example.org"), so the scope follows. */
+static void find_redirect(struct shard *s, const struct job *j, struct channel *c, const struct url *from, struct span location,
+                          struct summary *sum, struct finds *f)
+{
+    struct crawl *cr = s->crawl;
+    struct url *u = resolve(s, location, from);
+    finds_init(f, &s->arena, 1);
+    if (!u) {
+        sum->reason = SPAN("redirect to something that is no http URL");
+        return;
+    }
+    sum->redirect = u->href;
+    if (j->lease.hops + 1 > CRAWL_REDIRECTS_MAX) {
+        sum->reason = SPAN("too many redirects");
+        return;
+    }
+    if (j->lease.depth == 0 && channel_check(c, u, 0, NULL) == CHANNEL_OUT_OF_SCOPE) {
+        channel_widen(c, u);
+        for (unsigned i = 0; i < cr->shard_count; i++)
+            if (i != s->index)
+                shard_send_widen(&cr->shards[i], sum->channel, u->href);
+        struct buf b = {0};
+        pack_u64(&b, sum->channel);
+        pack_text(&b, u->href);
+        records_frame(&s->framed, REC_WIDEN, buf_span(&b));
+        buf_done(&b);
+    }
+    if (channel_check(c, u, j->lease.depth, NULL) != CHANNEL_YES) {
+        sum->reason = SPAN("redirect out of scope");
+        return;
+    }
+    struct summary_link *out = finds_add(f, cr, u);
+    out->kind = LINK_REFRESH;
+    out->depth = (uint16_t)j->lease.depth;
+    out->hops = (uint8_t)(j->lease.hops + 1);
+}
+
+static unsigned header_flags(const struct crawl *cr, struct span values)
+{
+    unsigned flags = 0;
+    struct span one;
+    while (span_split(&values, '\n', &one))
+        flags |= facts_robots_header(one, cr->agent);
+    return flags;
+}
+
+static bool is_html_type(struct span media)
+{
+    return media.n == 0 || span_is_nocase(media, "text/html") || span_is_nocase(media, "application/xhtml+xml");
+}
+
+static struct span cut(struct span s, size_t max)
+{
+    return utf8_cut(s, max);
+}
+
+/* Fills in what the body tells; returns the page's facts for its links, or NULL when it has none to follow. */
+static const struct facts *read_body(struct shard *s, const struct fetch_result *r, struct summary *sum)
+{
+    struct crawl *cr = s->crawl;
+    struct span media = content_type_media(r->content_type);
+    bool is_plain = span_is_nocase(media, "text/plain");
+    struct charset_result text;
+    sum->is_html = !r->body_unwanted && is_html_type(media);
+    sum->body_bytes = r->body_unwanted ? r->declared_bytes : r->body.n;
+    if (!sum->is_html && !is_plain)
+        return NULL;
+    if (charset_decode(&s->arena, r->body, content_type_charset(r->content_type), sum->is_html, 64u << 20, &text) != ST_OK)
+        return NULL;
+    struct facts *facts = ARENA_NEW(&s->arena, struct facts);
+    struct facts_opts fo = {.agent = cr->agent, .keep_text = cr->o.keep_text, .keep_anchors = cr->o.keep_links};
+    if (sum->is_html)
+        facts_collect(&s->arena, text.text, &fo, facts);
+    else
+        facts_collect_plain(&s->arena, text.text, &fo, facts);
+    sum->charset = span_str(text.name);
+    sum->title = cut(facts->title, FACTS_TITLE_MAX);
+    sum->description = cut(facts->description, FACTS_DESCRIPTION_MAX);
+    sum->lang = cut(facts->lang, 64);
+    sum->digest = facts->digest;
+    sum->text_bytes = facts->text_bytes;
+    sum->page_flags |= (uint16_t)facts->page_flags;
+    if (cr->o.keep_text) {
+        sum->text = facts->text;
+        sum->headings = facts->headings;
+        sum->heading_count = facts->heading_count;
+    }
+    return facts;
+}
+
+static void describe(const struct shard *s, const struct job *j, struct summary *sum)
+{
+    *sum = (struct summary){.channel = j->lease.channel,
+                            .at = clock_wall(),
+                            .url = j->lease.url,
+                            .depth = (uint16_t)j->lease.depth,
+                            .hops = (uint16_t)j->lease.hops,
+                            .is_known = j->lease.is_known,
+                            .dns_us = -1,
+                            .connect_us = -1,
+                            .tls_us = -1,
+                            .first_byte_us = -1,
+                            .total_us = -1};
+}
+
+static void describe_answer(struct shard *s, const struct job *j, const struct fetch_result *r, struct summary *sum)
+{
+    char *address = arena_bytes(&s->arena, ADDR_TEXT_MAX);
+    describe(s, j, sum);
+    sum->failure = (uint8_t)r->st;
+    sum->http_status = (uint16_t)r->http_status;
+    sum->reason = span_str(r->why);
+    sum->address = r->addr.family ? span_str(addr_format(&r->addr, address)) : (struct span){0};
+    sum->content_type = cut(r->content_type, 256);
+    sum->etag = r->etag.n <= 512 ? r->etag : (struct span){0};
+    sum->last_modified = r->last_modified.n <= 64 ? r->last_modified : (struct span){0};
+    sum->wire_bytes = r->wire_bytes;
+    sum->page_flags = (uint16_t)header_flags(s->crawl, r->robots_tags);
+    sum->dns_us = j->dns_us;
+    sum->connect_us = r->timing.connect_us;
+    sum->tls_us = r->timing.tls_us;
+    sum->first_byte_us = r->timing.first_byte_us;
+    sum->total_us = r->timing.total_us;
+}
+
+static void find_in_page(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
+                         const struct fetch_result *r, struct summary *sum, struct finds *f)
+{
+    const struct facts *facts = read_body(s, r, sum);
+    struct url parsed;
+    const struct url *base = page;
+    struct span canonical = r->link_canonical;
+    if (facts && facts->base.n && url_parse(&s->arena, facts->base, page, &parsed) == ST_OK)
+        base = &parsed;
+    if (facts && facts->canonical.n)
+        canonical = facts->canonical;
+    if (canonical.n) {
+        const struct url *u = resolve(s, canonical, base);
+        if (u)
+            sum->canonical = u->href;
+    }
+    if (facts && sum->is_html && !(sum->page_flags & PAGE_NOFOLLOW))
+        find_links(s, j, c, facts, base, f);
+}
+
+void visit_page(struct shard *s, struct job *j, const struct fetch_result *r)
+{
+    struct summary sum;
+    struct finds finds = {0};
+    struct url page;
+    arena_reset(&s->arena);
+    buf_clear(&s->framed);
+    j->result = frontier_result_of(r, clock_wall());
+    describe_answer(s, j, r, &sum);
+    if (r->st != ST_OK)
+        crawl_note_host_failure(s->crawl, j->lease.host, r->st, r->why);
+
+    struct channel *c = shard_channel(s, j->lease.channel);
+    bool is_read = r->st == ST_OK && c && url_parse(&s->arena, j->lease.url, NULL, &page) == ST_OK;
+    if (is_read && r->http_status >= 200 && r->http_status < 300)
+        find_in_page(s, j, c, &page, r, &sum, &finds);
+    else if (is_read && r->http_status >= 300 && r->http_status < 400 && r->location.n)
+        find_redirect(s, j, c, &page, r->location, &sum, &finds);
+
+    status st = finds_settle(s, &finds);
+    if (st != ST_OK) {
+        crawl_fail(s->crawl, st, "note the URLs that were found");
+        job_free(j);
+        return;
+    }
+    sum.links = finds.links;
+    sum.link_count = finds.n;
+    shard_finish(s, j, &sum, finds.urls);
+}
+
+void visit_refused(struct shard *s, struct job *j)
+{
+    struct summary sum;
+    buf_clear(&s->framed);
+    describe(s, j, &sum);
+    sum.is_refused = true;
+    sum.reason = j->lease.rule;
+    j->result = (struct frontier_result){.st = ST_OK, .retry_after_ms = -1};
+    shard_finish(s, j, &sum, NULL);
+}

@@ -1,0 +1,342 @@
+#include "crawl/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apply/apply.h"
+#include "base/mem.h"
+#include "base/pack.h"
+#include "store/file.h"
+#include "web/summary.h"
+
+#define COMMIT_RECORDS 5000 /* in a transaction, at most */
+#define COMMIT_MS 1000      /* and no longer than this */
+
+typedef enum item_kind { ITEM_SUMMARIES, ITEM_HOST, ITEM_PROGRESS, ITEM_CHECKPOINT } item_kind;
+
+struct item {
+    struct item *next;
+    item_kind kind;
+    struct buf data; /* owned */
+    size_t name_len; /* ITEM_HOST: data is name, then packed */
+    struct records_writer *file; /* ITEM_CHECKPOINT, owned */
+    uint64_t generation;
+    char *tmp_path, *final_path; /* owned */
+};
+
+struct writer {
+    struct writer_opts o;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct item *first, *last;
+    size_t backlog;
+    bool is_stopping, is_idle, is_draining;
+    status failure; /* set once */
+    /* the thread's own */
+    struct arena scratch;
+    bool in_transaction;
+    unsigned records;
+    int64_t last_commit, last_sync;
+    bool journals_dirty;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void item_free(struct item *i)
+{
+    records_close(i->file);
+    buf_done(&i->data);
+    free(i->tmp_path);
+    free(i->final_path);
+    free(i);
+}
+
+static void push(struct writer *w, struct item *i)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->last)
+        w->last->next = i;
+    else
+        w->first = i;
+    w->last = i;
+    w->backlog += i->data.n;
+    w->is_idle = false;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- the thread ---- */
+
+static void fail(struct writer *w, status st, const char *doing)
+{
+    pthread_mutex_lock(&w->lock);
+    bool first = w->failure == ST_OK;
+    if (first)
+        w->failure = st;
+    pthread_mutex_unlock(&w->lock);
+    if (first)
+        w->o.failed(w->o.self, st, doing);
+}
+
+static status commit(struct writer *w)
+{
+    status st = ST_OK;
+    if (w->in_transaction)
+        st = store_commit(w->o.store);
+    if (st != ST_OK)
+        store_rollback(w->o.store);
+    w->in_transaction = false;
+    w->records = 0;
+    w->last_commit = now_ms();
+    return st;
+}
+
+static status begin(struct writer *w)
+{
+    if (w->in_transaction)
+        return ST_OK;
+    status st = store_begin(w->o.store);
+    w->in_transaction = st == ST_OK;
+    return st;
+}
+
+static status apply_batch(struct writer *w, struct span batch)
+{
+    struct unpack u = unpack_of(batch);
+    status st = ST_OK;
+    while (st == ST_OK && !unpack_at_end(&u)) {
+        struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
+        st = begin(w);
+        if (st == ST_OK)
+            st = apply_summary(w->o.store, &w->scratch, packed);
+        if (st == ST_OK && ++w->records >= COMMIT_RECORDS)
+            st = commit(w);
+    }
+    w->journals_dirty = true;
+    return st;
+}
+
+static status make_durable(struct writer *w, struct item *i)
+{
+    status st = commit(w);
+    if (st == ST_OK)
+        st = store_sync(w->o.store);
+    if (st == ST_OK)
+        st = records_sync(i->file);
+    if (st == ST_OK && rename(i->tmp_path, i->final_path) != 0)
+        st = ST_IO;
+    if (st == ST_OK)
+        st = file_sync_dir(store_dir(w->o.store));
+    if (st == ST_OK)
+        w->o.checkpoint_done(w->o.self, i->generation);
+    return st;
+}
+
+static void perform(struct writer *w, struct item *i)
+{
+    status st = ST_OK;
+    const char *doing = "write pages to the data folder";
+    if (w->failure != ST_OK)
+        return; /* the folder is as the journal has it; the next start replays that */
+    switch (i->kind) {
+    case ITEM_SUMMARIES:
+        st = apply_batch(w, buf_span(&i->data));
+        break;
+    case ITEM_HOST:
+        st = begin(w);
+        if (st == ST_OK)
+            st = store_host_put(w->o.store, span_of(i->data.p, i->name_len), span_from(buf_span(&i->data), i->name_len));
+        break;
+    case ITEM_PROGRESS:
+        st = begin(w);
+        if (st == ST_OK)
+            st = store_setting_put(w->o.store, "progress", buf_span(&i->data));
+        break;
+    case ITEM_CHECKPOINT:
+        doing = "write a checkpoint to the data folder";
+        st = make_durable(w, i);
+        break;
+    }
+    if (st != ST_OK)
+        fail(w, st, doing);
+}
+
+static void on_time(struct writer *w, int64_t now)
+{
+    if (w->in_transaction && now - w->last_commit >= COMMIT_MS) {
+        status st = commit(w);
+        if (st != ST_OK)
+            fail(w, st, "commit to the data folder");
+    }
+    if (w->journals_dirty && now - w->last_sync >= COMMIT_MS) {
+        w->o.sync_journals(w->o.self);
+        w->journals_dirty = false;
+        w->last_sync = now;
+    }
+}
+
+static void wait_for_work(struct writer *w)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 200 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&w->changed, &w->lock, &until);
+}
+
+static void *run(void *arg)
+{
+    struct writer *w = arg;
+    pthread_mutex_lock(&w->lock);
+    for (;;) {
+        while (!w->first && !w->is_stopping && !w->is_draining) {
+            wait_for_work(w);
+            pthread_mutex_unlock(&w->lock);
+            on_time(w, now_ms());
+            pthread_mutex_lock(&w->lock);
+        }
+        if (w->is_stopping)
+            break;
+        struct item *i = w->first;
+        if (!i) { /* draining, and nothing left */
+            pthread_mutex_unlock(&w->lock);
+            status st = commit(w);
+            if (st == ST_OK && w->failure == ST_OK)
+                st = store_sync(w->o.store);
+            if (st != ST_OK)
+                fail(w, st, "commit to the data folder");
+            pthread_mutex_lock(&w->lock);
+            w->is_draining = false;
+            w->is_idle = true;
+            pthread_cond_broadcast(&w->changed);
+            continue;
+        }
+        w->first = i->next;
+        if (!w->first)
+            w->last = NULL;
+        pthread_mutex_unlock(&w->lock);
+        perform(w, i);
+        on_time(w, now_ms());
+        pthread_mutex_lock(&w->lock);
+        w->backlog -= i->data.n;
+        item_free(i);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (w->in_transaction)
+        store_rollback(w->o.store);
+    return NULL;
+}
+
+/* ---- handing over ---- */
+
+struct writer *writer_new(const struct writer_opts *o)
+{
+    struct writer *w = mem_alloc(sizeof(*w));
+    w->o = *o;
+    arena_init(&w->scratch);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    w->last_commit = w->last_sync = now_ms();
+    w->is_idle = true;
+    if (pthread_create(&w->thread, NULL, run, w) != 0)
+        abort(); /* no thread means no memory for one */
+    return w;
+}
+
+void writer_put(struct writer *w, struct buf *batch)
+{
+    if (!batch->n)
+        return;
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_SUMMARIES;
+    i->data = *batch;
+    *batch = (struct buf){0};
+    push(w, i);
+}
+
+size_t writer_backlog(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    size_t n = w->backlog;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+void writer_put_host(struct writer *w, struct span host, struct span packed)
+{
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_HOST;
+    buf_put(&i->data, host);
+    buf_put(&i->data, packed);
+    i->name_len = host.n;
+    push(w, i);
+}
+
+void writer_put_progress(struct writer *w, struct span json)
+{
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_PROGRESS;
+    buf_put(&i->data, json);
+    push(w, i);
+}
+
+void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64_t generation, const char *tmp_path,
+                           const char *final_path)
+{
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_CHECKPOINT;
+    i->file = file;
+    i->generation = generation;
+    i->tmp_path = mem_str(span_str(tmp_path));
+    i->final_path = mem_str(span_str(final_path));
+    push(w, i);
+}
+
+status writer_finish(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_draining = true;
+    w->is_idle = false;
+    pthread_cond_broadcast(&w->changed);
+    while (!w->is_idle)
+        pthread_cond_wait(&w->changed, &w->lock);
+    status st = w->failure;
+    pthread_mutex_unlock(&w->lock);
+    return st;
+}
+
+void writer_free(struct writer *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_stopping = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    for (struct item *i = w->first, *next; i; i = next) {
+        next = i->next;
+        item_free(i);
+    }
+    arena_done(&w->scratch);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}

@@ -1,0 +1,35 @@
+/* writer.h - the thread that owns the store while a crawl runs: applies summaries, syncs the journals once a second, makes checkpoints durable.
+ *
+ * Work is done in the order it was handed over, so a checkpoint is committed only after every summary written before it. */
+#pragma once
+
+#include "base/log.h"
+#include "store/records.h"
+#include "store/store.h"
+
+struct writer;
+
+struct writer_opts {
+    struct store *store; /* borrowed; only the writer touches it between writer_new and writer_free */
+    const struct log *log;
+    void (*sync_journals)(void *self);              /* called once a second when something was written */
+    void (*checkpoint_done)(void *self, uint64_t generation); /* the checkpoint is durable */
+    void (*failed)(void *self, status st, const char *doing); /* called once; the writer drops everything afterwards */
+    void *self;
+};
+
+struct writer *writer_new(const struct writer_opts *o);
+/* Takes the buffer's content (packed summaries, each behind a varint length) and leaves it empty. Any thread. */
+void writer_put(struct writer *w, struct buf *batch);
+/* Bytes handed over and not yet applied: callers slow down above WRITER_QUEUE_MAX. */
+#define WRITER_QUEUE_MAX (32u << 20)
+size_t writer_backlog(struct writer *w);
+/* Hosts and the progress text for readers in other processes: replaces what was there. Takes the buffers. */
+void writer_put_host(struct writer *w, struct span host, struct span packed);
+void writer_put_progress(struct writer *w, struct span json);
+/* A checkpoint file at tmp_path, fully written and flushed: sync, rename to final_path, then checkpoint_done. Takes `file`. */
+void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64_t generation, const char *tmp_path,
+                           const char *final_path);
+/* Finishes everything handed over, commits, syncs. ST_OK, or the first failure. */
+MUST_USE status writer_finish(struct writer *w);
+void writer_free(struct writer *w); /* drops what is not done */

@@ -1,0 +1,12 @@
+/* clock.h - the two clocks. Only daemons and the crawl engine read them; decisions are passed the time. */
+#pragma once
+
+#include "base/status.h"
+
+mono_ms clock_mono(void);
+int64_t clock_mono_us(void);
+wall_ms clock_wall(void);
+/* CPU time of the process so far, user and system, in microseconds. */
+int64_t clock_cpu_us(void);
+/* Peak resident set of the process in bytes. */
+uint64_t clock_peak_rss(void);

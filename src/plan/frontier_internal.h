@@ -1,0 +1,133 @@
+/* frontier_internal.h - the frontier's structures, shared by its own files only. */
+#pragma once
+
+#include "base/heap.h"
+#include "base/table.h"
+#include "plan/frontier.h"
+#include "plan/trap.h"
+
+/* A URL in memory: what follows the site, then the validators, in one block. */
+struct entry {
+    struct entry *next;
+    uint64_t key, channel;
+    uint16_t depth, target_len, etag_len, modified_len;
+    uint8_t hops, tries, site;
+    bool is_known;
+    char text[]; /* target, etag, last-modified */
+};
+
+struct entry_list {
+    struct entry *first, *last;
+    size_t n;
+};
+
+struct site {
+    char *prefix; /* owned: "https://host:8443" */
+    size_t prefix_len;
+    struct robots *rules; /* owned; NULL: not known */
+    mono_ms rules_expire;
+    wall_ms failing_since; /* robots.txt answers 5xx or not at all; 0: fine */
+};
+
+struct net {
+    struct heap_node node; /* in frontier.nets */
+    struct heap ips;
+    uint64_t key;
+    unsigned flight, hosts, domains;
+    mono_ms next_ok;
+};
+
+struct ip {
+    struct heap_node node; /* in net.ips */
+    struct heap hosts;
+    struct net *net;
+    struct addr addr;
+    uint64_t key;
+    unsigned flight, host_count;
+    struct table domains; /* registered domain -> struct domain_count */
+    mono_ms next_ok;
+};
+
+typedef enum host_state { HOST_NEEDS_ADDR, HOST_RESOLVING, HOST_READY } host_state;
+
+struct host {
+    struct heap_node node; /* in ip.hosts */
+    struct host *next_unresolved;
+    struct ip *ip; /* NULL: no address */
+    char *name;    /* owned */
+    size_t name_len;
+    uint64_t key;
+    host_state state;
+    bool is_given_up, has_robots_lent, is_own;
+    unsigned flight, failures, addr_choices;
+    mono_ms next_ok, addr_expires;
+    struct pace pace;
+    struct site *sites; /* owned */
+    size_t site_count;
+    struct entry_list head, tail; /* head, then the runs, then tail */
+    struct frontier_run *runs;    /* owned ring: oldest at run_at */
+    size_t run_at, run_count, run_cap;
+    uint64_t put_away; /* URLs in the runs, at most: skipped ones count until seen */
+    uint64_t taken, requests, failures_total, traps;
+    uint64_t successes; /* answers in this run */
+    status last_failure;
+    int last_http;
+    double rtt_ms, server_ms; /* < 0: unknown */
+    struct trap_sketch *variants; /* owned; NULL until a query is seen */
+};
+
+struct lent {
+    uint64_t id;
+    lease_kind kind;
+    struct host *host;
+    struct ip *ip;       /* where it was counted; NULL: not counted */
+    struct entry *entry; /* owned; NULL for robots.txt */
+    unsigned site;
+    char url[]; /* NUL-terminated */
+};
+
+struct frontier {
+    struct frontier_opts o;
+    struct rng rng;
+    struct heap nets;
+    struct table hosts, ips, net_table;
+    struct table lent;
+    struct table skips; /* key -> any non-NULL */
+    struct host *unresolved, *unresolved_last;
+    uint64_t next_lease;
+    uint64_t urls, traps;
+    size_t memory;
+};
+
+/* frontier_host.c */
+struct host *host_find(const struct frontier *f, struct span name);
+struct host *host_make(struct frontier *f, struct span name);
+void host_destroy(struct frontier *f, struct host *h);
+void host_attach(struct frontier *f, struct host *h, const struct addr *addr);
+void host_detach(struct frontier *f, struct host *h);
+void host_want_addr(struct frontier *f, struct host *h);
+void host_repace(struct frontier *f, struct host *h);
+/* Puts host, address and network where they belong in their heaps. */
+void host_update(struct frontier *f, struct host *h);
+void ip_update(struct frontier *f, struct ip *ip);
+void ip_release(struct frontier *f, struct ip *ip);
+uint64_t host_queued(const struct host *h);
+int host_site(struct frontier *f, struct host *h, struct span prefix); /* -1: too many */
+struct span site_span(const struct site *s);
+void site_set_rules(struct frontier *f, struct site *s, struct robots *rules, mono_ms expire); /* takes rules */
+
+struct entry *entry_make(struct frontier *f, struct span target, struct span etag, struct span modified);
+void entry_free(struct frontier *f, struct entry *e);
+void list_append(struct entry_list *l, struct entry *e);
+void list_prepend(struct entry_list *l, struct entry *e);
+struct entry *list_pop(struct entry_list *l);
+void queue_append(struct frontier *f, struct host *h, struct entry *e);
+/* The first waiting entry, brought back from a run when needed; NULL: none. */
+status queue_peek(struct frontier *f, struct host *h, struct entry **out);
+struct entry *queue_pop(struct frontier *f, struct host *h);
+
+/* frontier_pack.c */
+void entries_pack(struct buf *out, const struct entry_list *l);
+void entry_pack(struct buf *out, const struct entry *e);
+status entries_unpack(struct frontier *f, struct span packed, struct entry_list *out);
+void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls, struct buf *out);

@@ -1,0 +1,380 @@
+#include "sample/sample.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "io/clock.h"
+#include "io/fetcher.h"
+#include "io/httpd.h"
+#include "sample/big.h"
+#include "sample/ledger.h"
+#include "sample/sites.h"
+
+#define FIRST_DATE 1700000000 /* Last-Modified of version 0, in seconds of 1970; a day later each version */
+#define DAY_S 86400
+
+struct page_state {
+    atomic_uint bumps, hits;
+};
+
+struct sample {
+    struct sample_opts opts;
+    struct big big;
+    struct httpd *httpd; /* owned */
+    struct ledger ledger;
+    struct page_state **states; /* owned: a row a site, a cell a page */
+    int port;
+};
+
+static unsigned page_count(const struct site *site)
+{
+    return site->pages + site->special_count;
+}
+
+static bool in_part(const struct site *site, sample_part part)
+{
+    return part == SAMPLE_SITES || part == SAMPLE_ALL || (part == SAMPLE_CALM && site->is_calm);
+}
+
+static bool has_sites(const struct sample *s)
+{
+    return !s->opts.no_sites;
+}
+
+/* ---- answering ---- */
+
+static struct span without_port(struct span host)
+{
+    return span_cut(host, 0, span_find(host, ':', 0));
+}
+
+static const struct site *find_site(const struct sample *s, struct span host)
+{
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        if (span_is_nocase(host, sites[i].host))
+            return &sites[i];
+    }
+    return NULL;
+}
+
+static void http_date(unsigned version, struct buf *out)
+{
+    char text[40];
+    time_t at = FIRST_DATE + (time_t)version * DAY_S;
+    struct tm tm;
+    gmtime_r(&at, &tm);
+    strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+    buf_puts(out, text);
+}
+
+static bool is_unchanged(const struct httpd_request *req, struct span etag, unsigned version, bool has_date)
+{
+    struct span match = httpd_header(req, "If-None-Match");
+    if (match.n > 0)
+        return etag.n > 0 && (span_is(match, "*") || span_search(match, etag, false) < match.n);
+    wall_ms since;
+    if (!has_date || !fetch_date(httpd_header(req, "If-Modified-Since"), clock_wall(), &since))
+        return false;
+    return since >= ((wall_ms)FIRST_DATE + (wall_ms)version * DAY_S) * 1000;
+}
+
+/* Validators of a good page; turns the answer into a 304 when the client has this version. */
+static void add_validators(const struct site *site, unsigned at, unsigned version, const struct httpd_request *req,
+                           struct httpd_answer *ans)
+{
+    struct buf etag = {0};
+    if (site->has_etag) {
+        buf_printf(&etag, "\"%u-%u\"", at, version);
+        buf_printf(&ans->head, "ETag: %s\n", buf_cstr(&etag));
+    }
+    if (site->has_date) {
+        buf_puts(&ans->head, "Last-Modified: ");
+        http_date(version, &ans->head);
+        buf_putc(&ans->head, '\n');
+    }
+    if (is_unchanged(req, buf_span(&etag), version, site->has_date)) {
+        ans->status = 304;
+        buf_clear(&ans->body);
+    }
+    buf_done(&etag);
+}
+
+static void answer_plain(struct httpd_answer *ans, int code, const char *body)
+{
+    ans->status = code;
+    buf_puts(&ans->head, "Content-Type: text/plain; charset=utf-8\n");
+    buf_puts(&ans->body, body);
+}
+
+static void answer_site(struct sample *s, const struct site *site, const struct httpd_request *req,
+                        struct httpd_answer *ans)
+{
+    if (span_is(req->target, "/robots.txt")) {
+        answer_plain(ans, site->robots_status, site->robots);
+        return;
+    }
+    int at = site_find(site, req->target);
+    if (at < 0) {
+        answer_plain(ans, 404, "No such page.\n");
+        return;
+    }
+    struct page_state *state = &s->states[site - sites][at];
+    struct span codings = httpd_header(req, "Accept-Encoding");
+    struct site_ask ask = {.seed = s->opts.seed,
+                           .port = s->port,
+                           .target = req->target,
+                           .version = atomic_load(&state->bumps),
+                           .hits = atomic_fetch_add(&state->hits, 1),
+                           .takes_zstd = span_search(codings, SPAN("zstd"), true) < codings.n};
+    struct site_reply reply = {.head = &ans->head, .body = &ans->body};
+    site_answer(site, (unsigned)at, &ask, &reply);
+    ans->status = reply.status;
+    ans->delay_ms = reply.delay_ms;
+    ans->drop = reply.status == 0;
+    if (reply.status == 200)
+        add_validators(site, (unsigned)at, reply.version, req, ans);
+}
+
+static void answer_big(struct sample *s, unsigned host, const struct httpd_request *req, struct httpd_answer *ans)
+{
+    ans->delay_ms = s->opts.latency_ms;
+    if (span_is(req->target, "/robots.txt")) {
+        answer_plain(ans, 200, "User-agent: *\nAllow: /\n");
+        return;
+    }
+    buf_puts(&ans->head, "Content-Type: text/html; charset=utf-8\n");
+    if (!big_page(&s->big, host, req->target, &ans->body))
+        ans->status = 404;
+}
+
+static struct span query_value(struct span query, struct span name)
+{
+    struct span part;
+    while (span_split(&query, '&', &part)) {
+        if (span_starts(part, name) && part.n > name.n && part.p[name.n] == '=')
+            return span_from(part, name.n + 1);
+    }
+    return SPAN("");
+}
+
+static void put_ledger_line(void *arg, const struct sample_request *r)
+{
+    buf_printf(arg, "%lld\t%d\t%.*s\t%.*s\n", (long long)r->at_us, r->status, SPAN_ARG(r->host), SPAN_ARG(r->target));
+}
+
+static void answer_control(struct sample *s, const struct httpd_request *req, struct httpd_answer *ans)
+{
+    size_t mark = span_find(req->target, '?', 0);
+    struct span path = span_cut(req->target, 0, mark), query = span_from(req->target, mark + 1);
+    buf_puts(&ans->head, "Content-Type: text/plain; charset=utf-8\n");
+    if (span_is(path, "/__ledger")) {
+        sample_ledger(s, put_ledger_line, &ans->body);
+    } else if (span_is(path, "/__clear")) {
+        sample_ledger_clear(s);
+    } else if (span_is(path, "/__expected")) {
+        sample_expected_text(s, SAMPLE_ALL, &ans->body);
+    } else if (span_is(path, "/__bump")) {
+        if (sample_bump(s, query_value(query, SPAN("host")), query_value(query, SPAN("path"))) != ST_OK)
+            ans->status = 404;
+    } else {
+        ans->status = 404;
+    }
+}
+
+static void handle(void *self, const struct httpd_request *req, struct httpd_answer *ans)
+{
+    struct sample *s = self;
+    struct sample_request seen = {.at_us = clock_mono_us(), .host = without_port(req->host), .target = req->target};
+    unsigned big_host_number;
+    if (addr_classify(&req->local) != ADDR_LOOPBACK) {
+        ans->drop = true;
+        return;
+    }
+    if (span_is_nocase(seen.host, SAMPLE_CONTROL_HOST)) {
+        answer_control(s, req, ans); /* not in the ledger */
+        return;
+    }
+    const struct site *site = find_site(s, seen.host);
+    if (site)
+        answer_site(s, site, req, ans);
+    else if (big_find_host(&s->big, seen.host, &big_host_number))
+        answer_big(s, big_host_number, req, ans);
+    else
+        answer_plain(ans, 404, "No such host.\n");
+    seen.status = ans->drop ? 0 : ans->status;
+    ledger_add(&s->ledger, &seen);
+}
+
+/* ---- life ---- */
+
+status sample_new(const struct sample_opts *opts, struct sample **out)
+{
+    if (opts->big_pages > SAMPLE_BIG_PAGES_MAX || opts->big_hosts > SAMPLE_BIG_HOSTS_MAX)
+        return ST_LIMIT;
+    struct sample *s = mem_alloc(sizeof(*s));
+    s->opts = *opts;
+    s->big = (struct big){.seed = opts->seed, .pages = opts->big_pages, .hosts = opts->big_hosts ? opts->big_hosts : 1};
+    s->states = mem_alloc(site_count * sizeof(*s->states));
+    for (unsigned i = 0; i < site_count; i++)
+        s->states[i] = mem_alloc(page_count(&sites[i]) * sizeof(**s->states));
+    ledger_init(&s->ledger, opts->no_ledger);
+
+    struct httpd_opts web = {.port = opts->port, .threads = opts->threads, .fn = handle, .self = s};
+    status st = addr_parse(opts->is_spread ? SPAN("0.0.0.0") : SPAN("127.0.0.1"), &web.addr);
+    if (st == ST_OK)
+        st = httpd_new(&web, &s->httpd);
+    if (st != ST_OK) {
+        sample_free(s);
+        return st;
+    }
+    s->port = s->big.port = httpd_port(s->httpd);
+    *out = s;
+    return ST_OK;
+}
+
+void sample_free(struct sample *s)
+{
+    if (!s)
+        return;
+    httpd_free(s->httpd);
+    for (unsigned i = 0; i < site_count; i++)
+        free(s->states[i]);
+    free(s->states);
+    ledger_done(&s->ledger);
+    free(s);
+}
+
+int sample_port(const struct sample *s)
+{
+    return s->port;
+}
+
+/* ---- what is there ---- */
+
+static void put_host_line(const struct sample *s, unsigned *number, struct span host, struct buf *out)
+{
+    unsigned n = (*number)++;
+    if (s->opts.is_spread)
+        buf_printf(out, "127.%u.%u.1 %.*s\n", 1 + n / 256, n % 256, SPAN_ARG(host));
+    else
+        buf_printf(out, "127.0.0.1 %.*s\n", SPAN_ARG(host));
+}
+
+void sample_hosts_text(const struct sample *s, struct buf *out)
+{
+    unsigned number = 0;
+    struct buf name = {0};
+    put_host_line(s, &number, SPAN(SAMPLE_CONTROL_HOST), out);
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++)
+        put_host_line(s, &number, span_str(sites[i].host), out);
+    for (unsigned i = 0; s->big.pages && i < s->big.hosts; i++) {
+        buf_clear(&name);
+        big_host(i, &name);
+        put_host_line(s, &number, buf_span(&name), out);
+    }
+    buf_done(&name);
+}
+
+void sample_seeds(const struct sample *s, sample_part part, struct buf *out)
+{
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        if (in_part(&sites[i], part))
+            buf_printf(out, "http://%s:%d/\n", sites[i].host, s->port);
+    }
+    for (unsigned i = 0; (part == SAMPLE_BIG || part == SAMPLE_ALL) && i < s->big.hosts && i < s->big.pages; i++) {
+        big_url(&s->big, i, out);
+        buf_putc(out, '\n');
+    }
+}
+
+/* A closed site shows nothing of itself: its front page is all that a crawler knows of, and may not ask for. */
+static unsigned visible_count(const struct site *site)
+{
+    return site->is_closed ? 1 : page_count(site);
+}
+
+static expect_kind page_expect(const struct site *site, unsigned at)
+{
+    if (site->is_closed)
+        return EXPECT_REFUSED;
+    return at < site->pages ? EXPECT_PAGE : site->specials[at - site->pages].expect;
+}
+
+static bool page_is_thin(const struct site *site, unsigned at)
+{
+    return at >= site->pages && site->specials[at - site->pages].kind == SP_SCRIPT;
+}
+
+void sample_get_expected(const struct sample *s, sample_part part, struct sample_expected *out)
+{
+    unsigned counts[EXPECT_MAX] = {0}, hosts = 0, thin = 0;
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        const struct site *site = &sites[i];
+        if (!in_part(site, part))
+            continue;
+        hosts++;
+        for (unsigned at = 0; at < visible_count(site); at++) {
+            counts[page_expect(site, at)]++;
+            thin += page_is_thin(site, at);
+        }
+    }
+    if (s->big.pages && (part == SAMPLE_BIG || part == SAMPLE_ALL)) {
+        hosts += s->big.hosts;
+        counts[EXPECT_PAGE] += s->big.pages;
+    }
+    *out = (struct sample_expected){hosts,
+                                    counts[EXPECT_PAGE],
+                                    counts[EXPECT_DOCUMENT],
+                                    counts[EXPECT_REDIRECT],
+                                    counts[EXPECT_GONE],
+                                    counts[EXPECT_ERROR],
+                                    counts[EXPECT_REFUSED],
+                                    counts[EXPECT_HIDDEN],
+                                    thin,
+                                    counts[EXPECT_TRAP]};
+}
+
+void sample_expected_text(const struct sample *s, sample_part part, struct buf *out)
+{
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        const struct site *site = &sites[i];
+        for (unsigned at = 0; in_part(site, part) && at < visible_count(site); at++) {
+            buf_printf(out, "%s\thttp://%s:%d", expect_name(page_expect(site, at)), site->host, s->port);
+            site_path(site, at, out);
+            buf_putc(out, '\n');
+        }
+    }
+}
+
+/* ---- the ledger, and changes ---- */
+
+void sample_ledger(struct sample *s, sample_ledger_fn *fn, void *arg)
+{
+    ledger_each(&s->ledger, fn, arg);
+}
+
+void sample_ledger_clear(struct sample *s)
+{
+    ledger_clear(&s->ledger);
+}
+
+uint64_t sample_request_count(struct sample *s)
+{
+    pthread_mutex_lock(&s->ledger.lock);
+    uint64_t n = s->ledger.requests;
+    pthread_mutex_unlock(&s->ledger.lock);
+    return n;
+}
+
+status sample_bump(struct sample *s, struct span host, struct span path)
+{
+    const struct site *site = find_site(s, host);
+    int at = site ? site_find(site, path) : -1;
+    if (at < 0)
+        return ST_NOT_FOUND;
+    atomic_fetch_add(&s->states[site - sites][at].bumps, 1);
+    return ST_OK;
+}

@@ -1,0 +1,26 @@
+/* file.h - the few things we do to files, each safe against a kill, with one place to inject faults. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/status.h"
+
+/* All return ST_FULL for ENOSPC/EDQUOT and ST_IO else, with errno set. Paths are NUL-terminated. */
+MUST_USE status file_mkdir(const char *path);                             /* with parents; there already is fine */
+MUST_USE status file_read(const char *path, size_t max, struct buf *out); /* ST_NOT_FOUND, ST_LIMIT */
+/* Written beside it, fsynced, renamed, folder fsynced: afterwards either the old or the new content is there. */
+MUST_USE status file_replace(const char *path, struct span content);
+MUST_USE status file_write_all(int fd, struct span data); /* repeats short writes */
+MUST_USE status file_sync(int fd);
+MUST_USE status file_sync_dir(const char *path);
+/* Takes an exclusive lock on path (made when missing) and writes our process id into it. ST_BUSY: somebody has it, and
+ * *pid (when given) is theirs. The lock ends with the process, however it ends. */
+MUST_USE status file_lock(const char *path, int *fd, long *pid);
+
+struct mapped;
+MUST_USE status mapped_open(const char *path, struct mapped **out); /* read-only */
+struct span mapped_span(const struct mapped *m);
+void mapped_free(struct mapped *m); /* NULL is fine */
+
+/* Tests only: after `after_bytes` more bytes written through file_write_all, writes fail with `err` (ENOSPC, EROFS,
+ * EIO); 0 turns it off. Read from ORB_TEST_WRITE_FAULT ("BYTES:ERRNO_NAME") at the first write. */
+void file_inject_fault(uint64_t after_bytes, int err);

@@ -1,0 +1,111 @@
+/* store.h - the durable state of a data folder (SQLite inside, in WAL mode): settings, channels, pages, sites, hosts,
+ * counters.
+ *
+ * Speaks in verbs of our domain, never in rows. One writer (the process that holds the folder's lock); any number of
+ * readers in other processes. A struct store is for one thread at a time; a second one may be opened for reading in the
+ * same process. Text given is copied; text handed out lives until the callback returns. A callback may call other
+ * functions here, not the one it came from.
+ *
+ * A kill at any moment loses nothing that was committed. A power cut may lose the last commits, never their order:
+ * whoever deletes something because it is in the store now (the journal) calls store_sync() first. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/siphash.h"
+#include "base/status.h"
+
+#define STORE_SCHEMA 1 /* version of the folder; older ones are migrated when opened for writing */
+
+struct store;
+
+typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
+
+/* STORE_WRITE makes the folder when missing, takes its lock, migrates. STORE_READ: ST_NOT_FOUND when there is none.
+ * ST_BUSY: another process writes; ST_NEWER; ST_CORRUPT; ST_IO/ST_FULL. `why` (may be NULL) gets one phrase for people
+ * ("in use by process 123"). */
+MUST_USE status store_open(const char *dir, store_mode mode, struct store **out, struct buf *why);
+void store_free(struct store *s);
+const char *store_dir(const struct store *s);
+/* The folder's secret hash key, drawn when the folder was made. */
+const struct sip_key *store_key(const struct store *s);
+
+/* Writes between begin and commit are one transaction. Without begin each write is its own. When a write or the commit
+ * fails, roll back and repeat the whole. */
+MUST_USE status store_begin(struct store *s);
+MUST_USE status store_commit(struct store *s);
+void store_rollback(struct store *s); /* harmless when there is nothing to roll back */
+/* Everything committed so far is on the disk, not only in the kernel. */
+MUST_USE status store_sync(struct store *s);
+
+/* Settings: small named texts ("contact", "user_agent", "fetch_number", ...). */
+MUST_USE status store_setting_put(struct store *s, const char *name, struct span value);
+MUST_USE status store_setting_get(struct store *s, const char *name, struct buf *value); /* ST_NOT_FOUND */
+
+/* Channels: an opaque packed form (crawl/channel.h) under a stable id. */
+MUST_USE status store_channel_put(struct store *s, uint64_t id, struct span packed);
+typedef status store_channel_fn(void *arg, uint64_t id, struct span packed);
+MUST_USE status store_channel_each(struct store *s, store_channel_fn *fn, void *arg);
+
+/* What the last visit of a page found. */
+typedef enum visit_outcome {
+    VISIT_NEW,       /* first good copy */
+    VISIT_CHANGED,   /* good, and its digest differs from before */
+    VISIT_UNCHANGED, /* 304, or the same digest */
+    VISIT_REDIRECT,
+    VISIT_GONE,    /* 404, 410 after a good copy or not */
+    VISIT_ERROR,   /* any other HTTP error, or no answer */
+    VISIT_REFUSED, /* robots.txt, address or another rule said no; no request was made */
+} visit_outcome;
+
+struct page {
+    uint64_t key; /* keyed hash of the URL: store_key */
+    struct span url;
+    uint64_t channel;
+    uint64_t fetch_number; /* of this visit; a visit with a number not above the stored one is ignored: applying twice
+                              is harmless */
+    wall_ms at;
+    uint8_t outcome; /* visit_outcome; VISIT_NEW and VISIT_CHANGED are told apart by the store itself from what it had
+                        before */
+    uint8_t failure; /* status when no HTTP answer came, else ST_OK */
+    uint16_t http_status; /* 0: none */
+    uint16_t depth;
+    uint16_t page_flags; /* PAGE_NOINDEX...: web/facts.h */
+    uint64_t digest;
+    struct span title, lang, canonical, etag, last_modified, content_type, charset, redirect, reason, address;
+    uint64_t body_bytes, wire_bytes, text_bytes;
+    int32_t dns_us, connect_us, tls_us, first_byte_us, total_us; /* -1: did not happen */
+    /* Kept by the store; ignored when given to store_page_visit: */
+    wall_ms first_seen, changed_at, good_at; /* good_at: last visit that found it there (2xx or 304) */
+    uint32_t visits, changes;
+    struct span history; /* the newest visits, packed: see store_history_next */
+};
+
+/* Records a visit. Of the three good outcomes the store decides itself which it is: NEW without a good copy before;
+ * else UNCHANGED when that was given or the digest is the same; else CHANGED. VISIT_UNCHANGED: empty text fields keep
+ * their old values, and so does the digest; when http_status is 304 also page_flags, body_bytes and text_bytes, which
+ * describe the copy. VISIT_ERROR and VISIT_REFUSED keep all that describes the last good copy: digest, title, lang,
+ * canonical, etag, last_modified, content_type, charset, page_flags, body_bytes, text_bytes. Everything else is of this
+ * visit. */
+MUST_USE status store_page_visit(struct store *s, const struct page *p);
+typedef status store_page_fn(void *arg, const struct page *p);
+MUST_USE status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg); /* ST_NOT_FOUND */
+/* In order of first visit; only those of `channel` unless that is 0. Reads a consistent snapshot. */
+MUST_USE status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg);
+
+struct page_counts {
+    uint64_t known, good, redirects, gone, errors, refused;
+    uint64_t html, not_html, thin; /* of the good: not HTML, and HTML with less than 200 bytes of text */
+};
+MUST_USE status store_page_counts(struct store *s, struct page_counts *out);
+
+#define STORE_HISTORY_MAX 32
+/* Steps through a page's history, the newest visits that found it there, newest first: true, with the time of a visit
+ * (in whole seconds) and whether it found a change. *at must be 0 before the first call, and is not to be touched in
+ * between. */
+bool store_history_next(struct span *history, wall_ms *at, bool *changed);
+
+/* Hosts: an opaque packed form (plan/frontier.h) by name, for status and explain, written now and then by the crawl. */
+MUST_USE status store_host_put(struct store *s, struct span host, struct span packed);
+typedef status store_host_fn(void *arg, struct span host, struct span packed);
+MUST_USE status store_host_get(struct store *s, struct span host, store_host_fn *fn, void *arg); /* ST_NOT_FOUND */
+MUST_USE status store_host_each(struct store *s, store_host_fn *fn, void *arg);

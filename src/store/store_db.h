@@ -1,0 +1,59 @@
+/* store_db.h - what the files of the store share. Inside store/ only: nobody else sees SQLite. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+typedef enum store_sql {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_SETTING_PUT,
+    SQL_SETTING_GET,
+    SQL_CHANNEL_PUT,
+    SQL_HOST_PUT,
+    SQL_HOST_GET,
+    SQL_PAGE_FIND,
+    SQL_PAGE_INSERT,
+    SQL_PAGE_KEY,
+    SQL_PAGE_OLD,
+    SQL_PAGE_UPDATE,
+    SQL_PAGE_GET,
+    SQL_COUNT
+} store_sql;
+
+struct store {
+    sqlite3 *db;
+    sqlite3_stmt *statements[SQL_COUNT]; /* made at first use */
+    char *dir;                           /* owned */
+    int lock_fd;                         /* -1: reading */
+    bool is_dir_synced;
+    struct sip_key key;
+    uint64_t new_keys;  /* about as many as page_key_new holds */
+    struct buf history; /* scratch */
+};
+
+extern const char *const store_page_sql[SQL_COUNT]; /* those that store_page.c is about; the rest NULL */
+
+/* What an SQLite result code means to us; sets errno for ST_IO. ROW and DONE are ST_OK. */
+status store_db_status(sqlite3 *db, int rc);
+/* A kept statement, ready to bind. */
+MUST_USE status store_db_take(struct store *s, store_sql which, sqlite3_stmt **out);
+/* Runs a statement that yields no rows, and resets it. */
+MUST_USE status store_db_run(struct store *s, sqlite3_stmt *st);
+/* Empty text is stored as NULL. */
+void store_db_bind_text(sqlite3_stmt *st, int at, struct span text);
+struct span store_db_column(sqlite3_stmt *st, int at);
+
+/* Moves the new keys to the others once they are many. Part of a commit. */
+MUST_USE status store_page_settle(struct store *s);
+
+/* Step i brings a database from version i to version i + 1. */
+struct store_migration {
+    const char *sql;
+};
+extern const struct store_migration store_migrations[STORE_SCHEMA];
+/* Runs the steps that the database still lacks, each in a transaction of its own that also writes the new version: a
+ * kill leaves the database at one version or the next. ST_NEWER when it is past `n` already. */
+MUST_USE status store_db_migrate(sqlite3 *db, const struct store_migration *steps, int n);
+MUST_USE status store_db_pragma(sqlite3 *db, const char *name, int64_t *value);

@@ -1,0 +1,418 @@
+/* A visit, from start to end: the key is looked for. A page that is new is inserted and its key noted; else the old row
+ * is read, combined with the visit in combine() and written back. */
+#include "store/store_db.h"
+
+#include <errno.h>
+
+#include "base/pack.h"
+
+#define THIN_BYTES "200"
+/* Many: a move then touches a page of the large table for several keys at once. Few: the small table, some 3 MiB, stays
+ * in the cache. */
+#define NEW_KEYS_MAX 131072
+
+/* One list of columns for writing and reading, so that nothing depends on counting. The key and the URL of a page never
+ * change. */
+#define FIELDS(X)                                                                                                 \
+    X(channel)                                                                                                    \
+    X(fetch_number)                                                                                               \
+    X(outcome) X(failure) X(http_status) X(text_bytes) X(content_type) X(depth) X(page_flags) X(digest) X(at)     \
+        X(first_seen) X(changed_at) X(good_at) X(visits) X(changes) X(body_bytes) X(wire_bytes) X(dns_us)         \
+            X(connect_us) X(tls_us) X(first_byte_us) X(total_us) X(history) X(title) X(lang) X(canonical) X(etag) \
+                X(last_modified) X(charset) X(redirect) X(reason) X(address)
+#define COLUMNS(X) FIELDS(X) X(key) X(url)
+
+enum {
+#define AS_PLACE_NUMBER(name) COL_##name,
+    COLUMNS(AS_PLACE_NUMBER)
+};
+#define FIELD_COUNT COL_key /* the first that is not one */
+
+#define AS_NAME(name) #name ", "
+#define AS_PLACE(name) ":" #name ", "
+#define AS_SET(name) #name " = :" #name ", "
+#define NAMES COLUMNS(AS_NAME)
+
+#define NUMBER_OF_KEY \
+    "coalesce((SELECT number FROM page_key_new WHERE key = ?1), (SELECT number FROM page_key WHERE key = ?1))"
+
+/* The lists end in a comma, so each is closed by something that changes nothing. */
+const char *const store_page_sql[SQL_COUNT] = {
+    [SQL_PAGE_FIND] = "SELECT " NUMBER_OF_KEY,
+    [SQL_PAGE_INSERT] = "INSERT INTO page (" NAMES "number) VALUES (" COLUMNS(AS_PLACE) "NULL)",
+    [SQL_PAGE_KEY] = "INSERT INTO page_key_new VALUES (?1, ?2)",
+    [SQL_PAGE_OLD] = "SELECT " NAMES "number FROM page WHERE number = ?1",
+    [SQL_PAGE_UPDATE] = "UPDATE page SET " FIELDS(AS_SET) "url = url WHERE number = :number",
+    [SQL_PAGE_GET] = "SELECT " NAMES "number FROM page WHERE number = " NUMBER_OF_KEY,
+};
+static const char each_sql[] = "SELECT " NAMES "number FROM page ORDER BY number";
+static const char each_of_channel_sql[] = "SELECT " NAMES "number FROM page WHERE channel = ?1 ORDER BY number";
+
+static void bind_time(sqlite3_stmt *st, int at, int32_t us)
+{
+    if (us >= 0)
+        sqlite3_bind_int(st, at, us);
+    else
+        sqlite3_bind_null(st, at);
+}
+
+/* All but key and URL. Places are numbered from 1 in the order of COLUMNS, in an UPDATE as well. */
+static void bind_page(sqlite3_stmt *st, const struct page *p)
+{
+#define NUMBER(name) sqlite3_bind_int64(st, COL_##name + 1, (int64_t)p->name)
+#define TEXT(name) store_db_bind_text(st, COL_##name + 1, p->name)
+#define TIME(name) bind_time(st, COL_##name + 1, p->name)
+    NUMBER(channel), NUMBER(fetch_number), NUMBER(outcome), NUMBER(failure), NUMBER(http_status);
+    NUMBER(text_bytes), NUMBER(depth), NUMBER(page_flags), NUMBER(digest), NUMBER(at), NUMBER(first_seen);
+    NUMBER(changed_at), NUMBER(good_at), NUMBER(visits), NUMBER(changes), NUMBER(body_bytes), NUMBER(wire_bytes);
+    TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
+    TEXT(content_type), TEXT(title), TEXT(lang), TEXT(canonical), TEXT(etag), TEXT(last_modified), TEXT(charset);
+    TEXT(redirect), TEXT(reason), TEXT(address);
+#undef NUMBER
+#undef TEXT
+#undef TIME
+    if (p->history.n)
+        sqlite3_bind_blob64(st, COL_history + 1, p->history.p, p->history.n, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(st, COL_history + 1);
+}
+
+static int32_t column_time(sqlite3_stmt *st, int at)
+{
+    return sqlite3_column_type(st, at) == SQLITE_NULL ? -1 : sqlite3_column_int(st, at);
+}
+
+/* Texts live until the statement steps or is reset. */
+static void read_page(sqlite3_stmt *st, struct page *p)
+{
+#define NUMBER(name, type) p->name = (type)sqlite3_column_int64(st, COL_##name)
+#define TEXT(name) p->name = store_db_column(st, COL_##name)
+#define TIME(name) p->name = column_time(st, COL_##name)
+    NUMBER(key, uint64_t), NUMBER(channel, uint64_t), NUMBER(fetch_number, uint64_t), NUMBER(outcome, uint8_t);
+    NUMBER(failure, uint8_t), NUMBER(http_status, uint16_t), NUMBER(text_bytes, uint64_t), NUMBER(depth, uint16_t);
+    NUMBER(page_flags, uint16_t), NUMBER(digest, uint64_t), NUMBER(at, wall_ms), NUMBER(first_seen, wall_ms);
+    NUMBER(changed_at, wall_ms), NUMBER(good_at, wall_ms), NUMBER(visits, uint32_t), NUMBER(changes, uint32_t);
+    NUMBER(body_bytes, uint64_t), NUMBER(wire_bytes, uint64_t);
+    TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
+    TEXT(content_type), TEXT(history), TEXT(url), TEXT(title), TEXT(lang), TEXT(canonical), TEXT(etag);
+    TEXT(last_modified), TEXT(charset), TEXT(redirect), TEXT(reason), TEXT(address);
+#undef NUMBER
+#undef TEXT
+#undef TIME
+}
+
+static bool is_good(uint8_t outcome)
+{
+    return outcome == VISIT_NEW || outcome == VISIT_CHANGED || outcome == VISIT_UNCHANGED;
+}
+
+/* History: for each visit a varint of (seconds << 1 | changed); seconds are since 1970 in the newest, and how much
+ * earlier in the others. */
+bool store_history_next(struct span *history, wall_ms *at, bool *changed)
+{
+    if (!history->n)
+        return false;
+    struct unpack u = unpack_of(*history);
+    uint64_t v = unpack_var(&u);
+    wall_ms seconds = (wall_ms)(v >> 1);
+    if (u.bad || seconds > INT64_MAX / 1000) {
+        history->n = 0;
+        return false;
+    }
+    *at = *at ? *at - seconds * 1000 : seconds * 1000;
+    *changed = v & 1;
+    *history = span_of(u.at, (size_t)(u.end - u.at));
+    return true;
+}
+
+/* The old history with a visit before it. A clock that went back makes a step of 0. */
+static void put_history(struct buf *out, struct span old, wall_ms at, bool changed)
+{
+    wall_ms now = at > 0 ? at / 1000 : 0, then = 0;
+    bool flag;
+    buf_clear(out);
+    pack_var(out, (uint64_t)now << 1 | changed);
+    if (!store_history_next(&old, &then, &flag))
+        return;
+    then /= 1000;
+    pack_var(out, (uint64_t)(now > then ? now - then : 0) << 1 | flag);
+    for (int i = 2; i < STORE_HISTORY_MAX && old.n; i++) {
+        struct unpack u = unpack_of(old);
+        uint64_t v = unpack_var(&u);
+        if (u.bad)
+            return;
+        pack_var(out, v);
+        old = span_of(u.at, (size_t)(u.end - u.at));
+    }
+}
+
+/* Decides between the three good outcomes. */
+static uint8_t good_outcome(const struct page *old, const struct page *now)
+{
+    if (!old->good_at)
+        return VISIT_NEW;
+    if (now->outcome == VISIT_UNCHANGED || now->digest == old->digest)
+        return VISIT_UNCHANGED;
+    return VISIT_CHANGED;
+}
+
+static void keep_text(struct span *now, struct span old)
+{
+    if (!now->n)
+        *now = old;
+}
+
+static void keep_empty_texts(struct page *now, const struct page *old)
+{
+    keep_text(&now->title, old->title);
+    keep_text(&now->lang, old->lang);
+    keep_text(&now->canonical, old->canonical);
+    keep_text(&now->etag, old->etag);
+    keep_text(&now->last_modified, old->last_modified);
+    keep_text(&now->content_type, old->content_type);
+    keep_text(&now->charset, old->charset);
+    keep_text(&now->address, old->address);
+}
+
+static void keep_copy(struct page *now, const struct page *old)
+{
+    now->digest = old->digest;
+    now->page_flags = old->page_flags;
+    now->body_bytes = old->body_bytes;
+    now->text_bytes = old->text_bytes;
+}
+
+static void keep_copy_texts(struct page *now, const struct page *old)
+{
+    now->title = old->title;
+    now->lang = old->lang;
+    now->canonical = old->canonical;
+    now->etag = old->etag;
+    now->last_modified = old->last_modified;
+    now->content_type = old->content_type;
+    now->charset = old->charset;
+}
+
+/* Turns the visit `now` into the row that follows the row `old` (all zero when there is none). */
+static void combine(const struct page *old, struct page *now, struct buf *history)
+{
+    bool good = is_good(now->outcome);
+    if (good)
+        now->outcome = good_outcome(old, now);
+    if (now->outcome == VISIT_UNCHANGED) {
+        keep_empty_texts(now, old);
+        now->digest = old->digest;
+        if (now->http_status == 304)
+            keep_copy(now, old);
+    } else if (now->outcome == VISIT_ERROR || now->outcome == VISIT_REFUSED) {
+        keep_copy(now, old);
+        keep_copy_texts(now, old);
+    }
+    bool changed = now->outcome == VISIT_CHANGED;
+    now->visits = old->visits + 1;
+    now->changes = old->changes + changed;
+    now->first_seen = old->visits ? old->first_seen : now->at;
+    now->good_at = good ? now->at : old->good_at;
+    now->changed_at = changed || now->outcome == VISIT_NEW ? now->at : old->changed_at;
+    now->history = old->history;
+    if (good) {
+        put_history(history, old->history, now->at, changed);
+        now->history = buf_span(history);
+    }
+}
+
+/* The number of the page with this key, or 0. */
+static status find(struct store *s, uint64_t key, int64_t *number)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_FIND, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    int rc = sqlite3_step(statement);
+    st = store_db_status(s->db, rc);
+    if (st == ST_OK)
+        *number = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return st;
+}
+
+static status note_key(struct store *s, uint64_t key, int64_t number)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_KEY, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    sqlite3_bind_int64(statement, 2, number);
+    s->new_keys++;
+    return store_db_run(s, statement);
+}
+
+static status insert(struct store *s, const struct page *visit)
+{
+    static const struct page none;
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_INSERT, &statement);
+    if (st != ST_OK)
+        return st;
+    struct page now = *visit;
+    combine(&none, &now, &s->history);
+    bind_page(statement, &now);
+    sqlite3_bind_int64(statement, COL_key + 1, (int64_t)now.key);
+    sqlite3_bind_text64(statement, COL_url + 1, now.url.n ? now.url.p : "", now.url.n, SQLITE_STATIC, SQLITE_UTF8);
+    st = store_db_run(s, statement);
+    return st == ST_OK ? note_key(s, now.key, sqlite3_last_insert_rowid(s->db)) : st;
+}
+
+static status write_back(struct store *s, const struct page *visit, int64_t number, sqlite3_stmt *old_row)
+{
+    struct page old, now = *visit;
+    sqlite3_stmt *statement = NULL;
+    read_page(old_row, &old);
+    if (visit->fetch_number <= old.fetch_number)
+        return ST_OK;
+    status st = store_db_take(s, SQL_PAGE_UPDATE, &statement);
+    if (st != ST_OK)
+        return st;
+    combine(&old, &now, &s->history);
+    bind_page(statement, &now);
+    sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
+    return store_db_run(s, statement);
+}
+
+static status update(struct store *s, const struct page *visit, int64_t number)
+{
+    sqlite3_stmt *old_row = NULL;
+    status st = store_db_take(s, SQL_PAGE_OLD, &old_row);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(old_row, 1, number);
+    int rc = sqlite3_step(old_row);
+    st = rc == SQLITE_DONE ? ST_CORRUPT : store_db_status(s->db, rc);
+    if (st == ST_OK)
+        st = write_back(s, visit, number, old_row);
+    sqlite3_reset(old_row);
+    return st;
+}
+
+static status visit_inside(struct store *s, const struct page *p)
+{
+    int64_t number = 0;
+    status st = find(s, p->key, &number);
+    if (st != ST_OK)
+        return st;
+    return number ? update(s, p, number) : insert(s, p);
+}
+
+status store_page_visit(struct store *s, const struct page *p)
+{
+    if (!sqlite3_get_autocommit(s->db))
+        return visit_inside(s, p);
+    status st = store_begin(s);
+    if (st == ST_OK)
+        st = visit_inside(s, p);
+    if (st == ST_OK)
+        st = store_commit(s);
+    int saved = errno;
+    if (st != ST_OK)
+        store_rollback(s);
+    errno = saved;
+    return st;
+}
+
+status store_page_settle(struct store *s)
+{
+    if (s->new_keys < NEW_KEYS_MAX)
+        return ST_OK;
+    int rc = sqlite3_exec(s->db,
+                          "INSERT INTO page_key SELECT key, number FROM page_key_new ORDER BY key;"
+                          "DELETE FROM page_key_new",
+                          NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        s->new_keys = 0;
+    return store_db_status(s->db, rc);
+}
+
+status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_GET, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    int rc = sqlite3_step(statement);
+    st = rc == SQLITE_DONE ? ST_NOT_FOUND : store_db_status(s->db, rc);
+    if (st == ST_OK) {
+        struct page p;
+        read_page(statement, &p);
+        st = fn(arg, &p);
+    }
+    sqlite3_reset(statement);
+    return st;
+}
+
+status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, channel ? each_of_channel_sql : each_sql, -1, &statement, NULL);
+    status st = store_db_status(s->db, rc);
+    if (st == ST_OK && channel)
+        sqlite3_bind_int64(statement, 1, (int64_t)channel);
+    while (st == ST_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct page p;
+        read_page(statement, &p);
+        st = fn(arg, &p);
+    }
+    if (st == ST_OK)
+        st = store_db_status(s->db, rc);
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static void add_count(struct page_counts *c, uint8_t outcome, uint64_t n)
+{
+    c->known += n;
+    if (is_good(outcome))
+        c->good += n;
+    else if (outcome == VISIT_REDIRECT)
+        c->redirects += n;
+    else if (outcome == VISIT_GONE)
+        c->gone += n;
+    else if (outcome == VISIT_ERROR)
+        c->errors += n;
+    else
+        c->refused += n;
+}
+
+static const char counts_sql[] =
+    "SELECT outcome, count(*), total(html), total(html AND text_bytes < " THIN_BYTES
+    ") FROM (SELECT outcome, text_bytes,"
+    " coalesce(content_type LIKE 'text/html%' OR content_type LIKE 'application/xhtml+xml%', 0) AS html FROM page)"
+    " GROUP BY outcome";
+
+status store_page_counts(struct store *s, struct page_counts *out)
+{
+    struct page_counts c = {0};
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, counts_sql, -1, &statement, NULL);
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(statement);
+        if (rc != SQLITE_ROW)
+            break;
+        uint8_t outcome = (uint8_t)sqlite3_column_int(statement, 0);
+        uint64_t n = (uint64_t)sqlite3_column_int64(statement, 1);
+        add_count(&c, outcome, n);
+        if (!is_good(outcome))
+            continue;
+        uint64_t html = (uint64_t)sqlite3_column_int64(statement, 2);
+        c.html += html;
+        c.not_html += n - html;
+        c.thin += (uint64_t)sqlite3_column_int64(statement, 3);
+    }
+    status st = store_db_status(s->db, rc);
+    if (st == ST_OK)
+        *out = c;
+    sqlite3_finalize(statement);
+    return st;
+}

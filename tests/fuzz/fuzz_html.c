@@ -1,0 +1,85 @@
+/* fuzz_html.c - the tokenizer and the fact collector over any bytes; html_token.h, facts.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "web/facts.h"
+#include "web/html_token.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void insist(bool claim)
+{
+    if (!claim)
+        abort();
+}
+
+/* Spans lie in the input, in order, and everything decodes. */
+static void run_tokens(struct span html, html_state state, bool foreign)
+{
+    static struct html_tok t;
+    struct html_token tok;
+    struct buf out = {0};
+    const char *last = html.p;
+    html_begin(&t, html);
+    html_switch(&t, state);
+    t.last_start = SPAN("script");
+    t.foreign = foreign;
+    while (html_next(&t, &tok)) {
+        insist(tok.raw.p >= last && tok.raw.p + tok.raw.n <= html.p + html.n);
+        last = tok.raw.p + tok.raw.n;
+        buf_clear(&out);
+        html_decode(&out, tok.raw, tok.decode);
+        if (tok.kind == HTML_DOCTYPE)
+            (void)html_doctype_parse(&tok);
+        for (size_t i = 0; tok.kind == HTML_START && i < tok.attr_count; i++) {
+            html_decode_name(&out, tok.attrs[i].name);
+            html_decode(&out, tok.attrs[i].value, HTML_REFS | HTML_IN_ATTR | HTML_NUL_SHOWN);
+        }
+    }
+    insist(t.at == t.end);
+    buf_done(&out);
+}
+
+static void check_text(struct span s, bool input_is_valid)
+{
+    insist(!input_is_valid || utf8_is_valid(s));
+}
+
+/* What is kept makes no difference to what is found. */
+static void run_facts(struct span html)
+{
+    struct arena a;
+    struct facts full, lean, plain;
+    bool is_valid = utf8_is_valid(html);
+    arena_init(&a);
+    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), true, true}, &full);
+    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), false, false}, &lean);
+    facts_collect_plain(&a, html, &(struct facts_opts){SPAN(""), true, false}, &plain);
+    insist(full.digest == lean.digest && full.text_bytes == lean.text_bytes && full.link_count == lean.link_count);
+    insist(full.text_bytes > FACTS_TEXT_MAX || full.digest == facts_digest(full.text));
+    insist(plain.text_bytes > FACTS_TEXT_MAX || plain.digest == facts_digest(plain.text));
+    check_text(full.text, is_valid);
+    check_text(full.title, is_valid);
+    check_text(full.description, is_valid);
+    check_text(plain.title, is_valid);
+    for (size_t i = 0; i < full.link_count; i++) {
+        check_text(full.links[i].text, is_valid);
+        check_text(full.links[i].href, is_valid);
+    }
+    for (size_t i = 0; i < full.heading_count; i++)
+        check_text(full.headings[i].text, is_valid);
+    (void)facts_robots_header(html, SPAN("orbbot"));
+    arena_done(&a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct span html = span_of(data, size);
+    for (int state = HTML_DATA; state <= HTML_PLAINTEXT; state++)
+        run_tokens(html, (html_state)state, state & 1);
+    run_facts(html);
+    return 0;
+}
