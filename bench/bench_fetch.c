@@ -24,8 +24,7 @@ static void on_done(void *arg, const struct fetch_result *r);
 
 static void start_one(struct bench *b)
 {
-    struct fetch_req req = {
-        .url = b->urls[b->to_start % b->url_count], .addr = b->addr, .done = on_done, .arg = b};
+    struct fetch_req req = {.url = b->urls[b->to_start % b->url_count], .addr = b->addr, .done = on_done, .arg = b};
     b->to_start--;
     b->under_way++;
     fetcher_get(b->fetcher, &req);
@@ -86,7 +85,8 @@ int main(int argc, char **argv)
         start_one(&b);
     loop_run(b.loop);
     double s = (double)(clock_mono_us() - start) / 1e6, n = (double)(b.ok + b.failed);
-    printf("requests %.0f failed %" PRIu64 " reused %.4f seconds %.2f requests_per_s %.0f MB_per_s %.1f cpu_us_per_request %.2f "
+    printf("requests %.0f failed %" PRIu64
+           " reused %.4f seconds %.2f requests_per_s %.0f MB_per_s %.1f cpu_us_per_request %.2f "
            "peak_rss_bytes %" PRIu64 "\n",
            n, b.failed, (double)b.reused / n, s, n / s, (double)b.bytes / 1e6 / s, (double)(clock_cpu_us() - cpu) / n,
            clock_peak_rss());

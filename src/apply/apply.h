@@ -1,7 +1,7 @@
 /* apply.h - summaries into the store, exactly once in effect.
  *
- * A summary may be applied any number of times, in any order: the store keeps, per page, the visit with the highest fetch
- * number. The caller brackets many of them in one transaction. */
+ * A summary may be applied any number of times, in any order: the store keeps, per page, the visit with the highest
+ * fetch number. The caller brackets many of them in one transaction. */
 #pragma once
 
 #include "base/arena.h"

@@ -42,8 +42,8 @@ void log_escape(struct buf *out, struct span s, size_t max)
         bool valid;
         uint32_t cp = utf8_next(s, &at, &valid);
         /* C0 and C1 controls, and the marks that reorder text on a terminal. */
-        bool control = cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || (cp >= 0x202A && cp <= 0x202E) ||
-                       (cp >= 0x2066 && cp <= 0x2069);
+        bool control =
+            cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || (cp >= 0x202A && cp <= 0x202E) || (cp >= 0x2066 && cp <= 0x2069);
         if (valid && !control) {
             buf_put(out, span_cut(s, from, at - from));
             continue;

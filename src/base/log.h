@@ -10,9 +10,9 @@
 typedef enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG } log_level;
 
 struct log {
-    log_level level; /* lines above it are not formatted */
+    log_level level;                                             /* lines above it are not formatted */
     void (*sink)(void *self, log_level level, struct span line); /* any thread; must lock for itself */
-    void *self; /* borrowed */
+    void *self;                                                  /* borrowed */
 };
 
 const char *log_level_name(log_level level);

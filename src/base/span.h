@@ -16,7 +16,10 @@ struct span {
 /* For string literals only. */
 #define SPAN(lit) ((struct span){"" lit, sizeof(lit) - 1})
 /* The same inside a static initialiser, where C17 allows no compound literal. */
-#define SPAN_INIT(lit) {"" lit, sizeof(lit) - 1}
+#define SPAN_INIT(lit)          \
+    {                           \
+        "" lit, sizeof(lit) - 1 \
+    }
 /* For printf: printf("%.*s", SPAN_ARG(s)). */
 #define SPAN_ARG(s) (int)((s).n > INT32_MAX ? INT32_MAX : (s).n), (s).p ? (s).p : ""
 

@@ -11,7 +11,7 @@
 static int open_screen(const struct options *o, struct screen **out)
 {
     struct screen_opts so = {.log_path = opt_cstr(o, OPT_LOG), .pages_max = (uint64_t)opt_number(o, OPT_PAGES)};
-    so.level = so.log_path ? LOG_INFO : LOG_WARN;
+    so.level = so.log_path ? LOG_INFO : LOG_ERROR;
     if (opt_is_set(o, OPT_LOG_LEVEL))
         (void)log_level_parse(opt_text(o, OPT_LOG_LEVEL), &so.level);
     bool is_terminal = isatty(STDERR_FILENO);
@@ -67,13 +67,13 @@ static int complain_failure(const struct crawl_setup *s, struct span host, statu
         break;
     case ST_REFUSED:
         wrong = "refused";
-        advice = "see orb explain";
+        advice = "give --allow-private where such addresses are meant";
         break;
     default:
         wrong = status_name(st);
         advice = "see orb explain";
     }
-    if (why.n)
+    if (why.n && !span_is(why, wrong))
         return complain(exit_code_of(st), "crawl %.*s: %s (%.*s): %s", SPAN_ARG(url), wrong, SPAN_ARG(why), advice);
     return complain(exit_code_of(st), "crawl %.*s: %s: %s", SPAN_ARG(url), wrong, advice);
 }
@@ -113,6 +113,24 @@ static int exit_code_of_end(crawl_end end, const struct crawl_stats *stats)
 
 /* ---- running ---- */
 
+static void log_start(const struct log *log, const struct crawl_setup *s)
+{
+    struct buf agent = {0}, seed = {0};
+    put_safe(&agent, buf_span(&s->user_agent));
+    put_safe(&seed, s->seeds.urls[0]);
+    log_write(log, LOG_INFO, "cli", "crawl begins data=%s seeds=%zu first=%s user_agent=\"%s\"", s->opts.data_dir,
+              s->seeds.n, buf_cstr(&seed), buf_cstr(&agent));
+    buf_done(&agent);
+    buf_done(&seed);
+}
+
+static void log_end(const struct log *log, const struct crawl_stats *st, crawl_end end)
+{
+    log_write(log, LOG_INFO, "cli", "crawl ends how=%s pages=%llu fetched=%llu errors=%llu queued=%llu seconds=%.1f",
+              crawl_end_name(end), (unsigned long long)st->pages, (unsigned long long)st->fetched,
+              (unsigned long long)st->errors, (unsigned long long)st->queued, (double)st->seconds_ms / 1000);
+}
+
 static void on_progress(void *arg, const struct crawl_stats *stats)
 {
     screen_progress(arg, stats);
@@ -144,6 +162,7 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
         buf_done(&why);
         return code;
     }
+    log_start(s->opts.log, s);
     struct channel *channel = s->channel;
     s->channel = NULL;
     st = crawl_add(cr, channel);
@@ -151,15 +170,17 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
         st = crawl_run(cr, on_progress, screen, &end);
     screen_clear(screen);
     crawl_get_stats(cr, &stats);
-    if (st != ST_OK)
-        code = complain(exit_code_of(st), "crawl: write %s: %s: nothing is lost: mend that and run the same command",
-                        s->opts.data_dir, errno && st == ST_IO ? strerror(errno) : status_name(st));
-    else {
+    log_end(s->opts.log, &stats, end);
+    if (st != ST_OK) {
+        struct span doing = crawl_failure(cr);
+        code = complain(exit_code_of(st), "crawl: %.*s: mend that and run the same command: nothing is lost",
+                        SPAN_ARG(doing.n ? doing : span_str(status_name(st))));
+    } else {
         struct crawl_report r = {&stats, end, s->opts.data_dir, s->opts.pages_max, clock_peak_rss()};
-        print_report(o, &r);
-        code = exit_code_of_end(end, &stats);
-        if (stats.pages == 0 && end == CRAWL_COMPLETE)
-            code = complain_empty(cr, s, &stats);
+        bool is_empty = stats.pages == 0 && end == CRAWL_COMPLETE;
+        if (!is_empty || opt_flag(o, OPT_JSON))
+            print_report(o, &r);
+        code = is_empty ? complain_empty(cr, s, &stats) : exit_code_of_end(end, &stats);
         if (end == CRAWL_STOPPED && opt_flag(o, OPT_JSON))
             (void)complain(0, "crawl: stopped; run the same command to go on");
     }

@@ -118,9 +118,7 @@ static status put_page(void *arg, const struct page *p)
         put_csv_row(e, p);
     else
         put_json(e, p);
-    if (e->out.n >= PRINT_AT_BYTES)
-        print_buf(&e->out);
-    return ST_OK;
+    return e->out.n < PRINT_AT_BYTES || print_buf(&e->out) ? ST_OK : ST_CANCELLED;
 }
 
 int cmd_export(const struct options *o)
@@ -137,7 +135,7 @@ int cmd_export(const struct options *o)
                    e.is_all ? ",outcome,redirect,reason" : "");
     status st = store_page_each(store, 0, put_page, &e);
     print_buf(&e.out);
-    if (st != ST_OK)
+    if (st != ST_OK && st != ST_CANCELLED)
         code = complain(exit_code_of(st), "export: read data folder %s: %s", opt_cstr(o, OPT_DATA), status_name(st));
     store_free(store);
     buf_done(&e.out);

@@ -40,7 +40,8 @@ int complain(int code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* The exit code that stands for a status. */
 int exit_code_of(status st);
 
-void print_buf(struct buf *b); /* to standard output, and clears it */
+/* To standard output, and clears it. False: nobody takes it any more; finish_output tells. */
+bool print_buf(struct buf *b);
 /* Flushes standard output; `code`, or EXIT_IO with a complaint when not everything could be written. */
 int finish_output(int code);
 

@@ -74,7 +74,7 @@ const struct opt_def option_table[OPT_COUNT] = {
                           .help = "memory for waiting URLs, in MiB; the rest waits on disk"},
     [OPT_LOG] = {"log", TYPE_TEXT, "FILE", .commands = CRAWLS, .is_setting = true, .help = "append log lines to FILE"},
     [OPT_LOG_LEVEL] = {"log-level", TYPE_CHOICE, "error|warn|info|debug", .commands = CRAWLS, .is_setting = true,
-                       .help = "how much to log; info with --log, else warn"},
+                       .help = "how much to log; info with --log, else error"},
     [OPT_PROGRESS] = {"progress", TYPE_FLAG, .commands = CRAWLS, .is_setting = true,
                       .help = "show the progress line; on where standard error is a terminal"},
     [OPT_QUIET] = {"quiet", TYPE_FLAG, .value = "no", .commands = CRAWLS, .is_setting = true,

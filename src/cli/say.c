@@ -56,19 +56,23 @@ int exit_code_of(status st)
     }
 }
 
-void print_buf(struct buf *b)
+static int output_error; /* errno of the first failed write to standard output */
+
+bool print_buf(struct buf *b)
 {
-    fwrite(b->p, 1, b->n, stdout);
+    if (b->n && fwrite(b->p, 1, b->n, stdout) != b->n && output_error == 0)
+        output_error = errno;
     buf_clear(b);
+    return output_error == 0;
 }
 
 int finish_output(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (fflush(stdout) != 0 && output_error == 0)
+        output_error = errno;
+    if (output_error == 0 || output_error == EPIPE) /* a closed pipe: the reader has seen enough */
         return code;
-    if (errno == EPIPE)
-        return code; /* the reader has seen enough */
-    return complain(EXIT_IO, "write standard output: %s", strerror(errno));
+    return complain(EXIT_IO, "write standard output: %s", strerror(output_error));
 }
 
 void put_safe(struct buf *out, struct span s)

@@ -1,6 +1,7 @@
 /* channel.h - the unit of crawl work: where it starts, what belongs to it, how deep it goes.
  *
- * A channel is a value: it can be packed, stored, sent and compared by id. Deciding whether a URL belongs to it is pure. */
+ * A channel is a value: it can be packed, stored, sent and compared by id. Deciding whether a URL belongs to it is
+ * pure. */
 #pragma once
 
 #include "base/buf.h"
@@ -22,8 +23,9 @@ struct channel_opts {
     const struct span *seeds; /* normalised http(s) URLs; copied */
     size_t seed_count;
     channel_scope scope;
-    unsigned depth_max;          /* links away from a seed; DESIGN's 64 unless told */
-    const struct span *include;  /* patterns over the whole URL: a glob, or "re:REGEX"; when any are given one must match; copied */
+    unsigned depth_max; /* links away from a seed; DESIGN's 64 unless told */
+    const struct span
+        *include; /* patterns over the whole URL: a glob, or "re:REGEX"; when any are given one must match; copied */
     size_t include_count;
     const struct span *exclude; /* none may match */
     size_t exclude_count;
@@ -37,9 +39,16 @@ void channel_free(struct channel *c); /* NULL is fine */
 uint64_t channel_id(const struct channel *c);
 const struct channel_opts *channel_get_opts(const struct channel *c);
 
-typedef enum channel_verdict { CHANNEL_YES, CHANNEL_OUT_OF_SCOPE, CHANNEL_NOT_INCLUDED, CHANNEL_EXCLUDED, CHANNEL_TOO_DEEP } channel_verdict;
+typedef enum channel_verdict {
+    CHANNEL_YES,
+    CHANNEL_OUT_OF_SCOPE,
+    CHANNEL_NOT_INCLUDED,
+    CHANNEL_EXCLUDED,
+    CHANNEL_TOO_DEEP
+} channel_verdict;
 
-/* Seeds are always in scope; patterns apply to them too. *pattern (when given) is the one that excluded. One thread at a time (regex). */
+/* Seeds are always in scope; patterns apply to them too. *pattern (when given) is the one that excluded. One thread at
+ * a time (regex). */
 channel_verdict channel_check(struct channel *c, const struct url *u, unsigned depth, struct span *pattern);
 
 /* A seed redirected here: the site (or folder, or domain) of `u` belongs to the channel from now on. */

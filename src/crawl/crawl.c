@@ -40,8 +40,8 @@ void crawl_note_host_failure(struct crawl *cr, struct span host, status st, cons
 {
     struct buf name = {0};
     log_escape(&name, host, 256);
-    log_write(cr->o.log, LOG_WARN, "crawl", "host does not answer as it should host=%s what=\"%s\" why=\"%s\"", buf_cstr(&name),
-              status_name(st), why);
+    log_write(cr->o.log, LOG_WARN, "crawl", "host does not answer as it should host=%s what=\"%s\" why=\"%s\"",
+              buf_cstr(&name), status_name(st), why);
     buf_done(&name);
     pthread_mutex_lock(&cr->failure_lock);
     if (!cr->has_host_failure) {
@@ -366,15 +366,16 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
 static void save_progress(struct crawl *cr, const struct crawl_stats *s, bool is_running)
 {
     struct buf b = {0};
-    buf_printf(&b,
-               "{\"running\":%s,\"at\":%lld,\"pass\":%d,\"pages\":%llu,\"fetched\":%llu,\"unchanged\":%llu,\"errors\":%llu,"
-               "\"queued\":%llu,\"known_urls\":%llu,\"hosts\":%llu,\"hosts_waiting\":%llu,\"hosts_given_up\":%llu,"
-               "\"traps\":%llu,\"bytes\":%llu,\"seconds\":%.1f}",
-               is_running ? "true" : "false", (long long)clock_wall(), s->pass, (unsigned long long)s->pages,
-               (unsigned long long)s->fetched, (unsigned long long)s->unchanged, (unsigned long long)s->errors,
-               (unsigned long long)s->queued, (unsigned long long)s->known_urls, (unsigned long long)s->hosts,
-               (unsigned long long)s->hosts_waiting, (unsigned long long)s->hosts_given_up,
-               (unsigned long long)s->parked_traps, (unsigned long long)s->bytes_wire, (double)s->seconds_ms / 1000);
+    buf_printf(
+        &b,
+        "{\"running\":%s,\"at\":%lld,\"pass\":%d,\"pages\":%llu,\"fetched\":%llu,\"unchanged\":%llu,\"errors\":%llu,"
+        "\"queued\":%llu,\"known_urls\":%llu,\"hosts\":%llu,\"hosts_waiting\":%llu,\"hosts_given_up\":%llu,"
+        "\"traps\":%llu,\"bytes\":%llu,\"seconds\":%.1f}",
+        is_running ? "true" : "false", (long long)clock_wall(), s->pass, (unsigned long long)s->pages,
+        (unsigned long long)s->fetched, (unsigned long long)s->unchanged, (unsigned long long)s->errors,
+        (unsigned long long)s->queued, (unsigned long long)s->known_urls, (unsigned long long)s->hosts,
+        (unsigned long long)s->hosts_waiting, (unsigned long long)s->hosts_given_up,
+        (unsigned long long)s->parked_traps, (unsigned long long)s->bytes_wire, (double)s->seconds_ms / 1000);
     writer_put_progress(cr->writer, buf_span(&b));
     buf_done(&b);
 }

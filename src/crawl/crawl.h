@@ -1,7 +1,7 @@
 /* crawl.h - the crawl engine: channels in, pages in the data folder out.
  *
- * A crawl is a data folder and some shards (threads), each with a loop, a frontier and a fetcher. It may be killed at any
- * instant; opening the same folder again goes on from there. One crawl a folder at a time.
+ * A crawl is a data folder and some shards (threads), each with a loop, a frontier and a fetcher. It may be killed at
+ * any instant; opening the same folder again goes on from there. One crawl a folder at a time.
  *
  *     crawl_open -> crawl_add (each channel) -> crawl_run -> crawl_stats / crawl_close */
 #pragma once
@@ -15,38 +15,38 @@ struct crawl;
 
 struct crawl_opts {
     const char *data_dir;
-    struct fetcher_opts fetch;  /* user_agent is the whole header value; its product token is used for robots.txt */
+    struct fetcher_opts fetch; /* user_agent is the whole header value; its product token is used for robots.txt */
     struct resolver_opts dns;
-    int64_t delay_ms;    /* between two requests to a host; -1 = 1,000 */
-    unsigned per_host;   /* in flight to a host; 0 = 1, or 16 with delay_ms 0 on loopback and private addresses */
-    unsigned jobs;       /* in flight in all; 0 = 64 a shard */
-    unsigned shards;     /* 0 = one a core */
+    int64_t delay_ms;  /* between two requests to a host; -1 = 1,000 */
+    unsigned per_host; /* in flight to a host; 0 = 1, or 16 with delay_ms 0 on loopback and private addresses */
+    unsigned jobs;     /* in flight in all; 0 = 64 a shard */
+    unsigned shards;   /* 0 = one a core */
     const struct span *own_sites; /* hosts whose owner we are: public addresses may be asked faster */
     size_t own_site_count;
-    uint64_t pages_max;  /* good pages in the folder, all runs together; 0 = no limit */
-    int64_t time_max_ms; /* of this run; 0 = no limit */
-    size_t frontier_bytes; /* 0 = 64 MiB */
+    uint64_t pages_max;          /* good pages in the folder, all runs together; 0 = no limit */
+    int64_t time_max_ms;         /* of this run; 0 = no limit */
+    size_t frontier_bytes;       /* 0 = 64 MiB */
     const struct url_norm *norm; /* NULL = url_norm_default */
-    bool keep_text;  /* summaries carry the visible text */
-    bool keep_links; /* summaries carry all links with their text, not only the new ones */
+    bool keep_text;              /* summaries carry the visible text */
+    bool keep_links;             /* summaries carry all links with their text, not only the new ones */
     const struct log *log;
 };
 
 /* What happened so far. Counters are of this run unless they say folder. */
 struct crawl_stats {
-    uint64_t pages;        /* folder: good pages known (2xx) */
-    uint64_t fetched;      /* pages got with 2xx */
-    uint64_t unchanged;    /* 304, or same digest as before */
+    uint64_t pages;     /* folder: good pages known (2xx) */
+    uint64_t fetched;   /* pages got with 2xx */
+    uint64_t unchanged; /* 304, or same digest as before */
     uint64_t redirects, gone, errors, refused_robots, refused_other;
     uint64_t not_html, thin; /* documents that are not HTML; HTML with under 200 bytes of text */
     uint64_t robots_fetched;
     uint64_t requests, retries;
     uint64_t bytes_wire, bytes_body;
-    uint64_t known_urls;   /* folder */
-    uint64_t queued;       /* folder: known and not yet visited */
-    uint64_t parked_traps; /* folder */
+    uint64_t known_urls;                           /* folder */
+    uint64_t queued;                               /* folder: known and not yet visited */
+    uint64_t parked_traps;                         /* folder */
     uint64_t hosts, hosts_waiting, hosts_given_up; /* known; in back-off now; not answering, left for the next run */
-    uint64_t queued_given_up; /* of queued: on hosts given up */
+    uint64_t queued_given_up;                      /* of queued: on hosts given up */
     uint64_t in_flight;
     uint64_t frontier_memory, seen_memory, disk_bytes;
     uint64_t errors_by_kind[ST_MAX]; /* by status; HTTP errors are in http_4xx/http_5xx */
@@ -67,7 +67,8 @@ MUST_USE status crawl_add(struct crawl *cr, struct channel *c);
 
 typedef void crawl_progress_fn(void *arg, const struct crawl_stats *s);
 
-/* Runs on the calling thread until done, a limit, SIGINT/SIGTERM or crawl_stop; calls `progress` some five times a second. On return everything is on disk. */
+/* Runs on the calling thread until done, a limit, SIGINT/SIGTERM or crawl_stop; calls `progress` some five times a
+ * second. On return everything is on disk. */
 MUST_USE status crawl_run(struct crawl *cr, crawl_progress_fn *progress, void *arg, crawl_end *end);
 void crawl_stop(struct crawl *cr); /* any thread */
 /* After crawl_run failed: what was attempted and why it went wrong, in one phrase. */
@@ -77,12 +78,14 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out); /* any thread *
 bool crawl_first_failure(struct crawl *cr, struct buf *host, status *st, struct buf *why);
 void crawl_close(struct crawl *cr); /* NULL is fine */
 
-/* For `orb explain`: what the folder knows and would do with a URL, as lines of text and as a JSON object. Reads only; the folder may be in use. */
+/* For `orb explain`: what the folder knows and would do with a URL, as lines of text and as a JSON object. Reads only;
+ * the folder may be in use. */
 struct explain {
-    struct span url;        /* normalised */
-    const char *state;      /* "fetched", "waiting", "refused", "error", "redirect", "gone", "unknown", "out of scope", ... static */
-    struct buf lines;       /* for people, one fact a line */
-    struct buf json;        /* one object, without newline */
+    struct span url; /* normalised */
+    const char *
+        state; /* "fetched", "waiting", "refused", "error", "redirect", "gone", "unknown", "out of scope", ... static */
+    struct buf lines; /* for people, one fact a line */
+    struct buf json;  /* one object, without newline */
 };
 MUST_USE status crawl_explain(const char *data_dir, struct span url, struct explain *out, struct buf *why);
 void explain_done(struct explain *e);

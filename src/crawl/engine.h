@@ -1,8 +1,9 @@
 /* engine.h - the crawl engine's inside, shared by the files of this folder only.
  *
- * Threads: the caller's (crawl_run: signals, progress, checkpoints), one a shard, and the writer. A shard owns its frontier, fetcher, resolver
- * and journal. What others want of it goes through its inbox. Everything that needs all shards at once (checkpoint, end) parks them
- * first: each waits in shard_park() while the caller's thread works on their structures. */
+ * Threads: the caller's (crawl_run: signals, progress, checkpoints), one a shard, and the writer. A shard owns its
+ * frontier, fetcher, resolver and journal. What others want of it goes through its inbox. Everything that needs all
+ * shards at once (checkpoint, end) parks them first: each waits in shard_park() while the caller's thread works on
+ * their structures. */
 #pragma once
 
 #include <pthread.h>
@@ -157,7 +158,8 @@ void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result
 /* ---- resume.c ---- */
 /* Loads checkpoint and journals into shards that do not run yet. */
 status resume_load(struct crawl *cr, struct buf *why);
-/* All shards parked or not started: writes everything to a checkpoint file, starts new journals, hands the file to the writer. */
+/* All shards parked or not started: writes everything to a checkpoint file, starts new journals, hands the file to the
+ * writer. */
 status resume_checkpoint(struct crawl *cr);
 void resume_settled(struct crawl *cr, uint64_t generation); /* the checkpoint is durable: old journals go */
 struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall);

@@ -149,8 +149,8 @@ static status say_page(void *arg, const struct page *p)
     if (p->address.n)
         fact(e, "address", "address", p->address);
     say_timings(e, p);
-    fact_f(e, "bytes", "bytes", "%" PRIu64 " received, %" PRIu64 " decoded, %" PRIu64 " of text", p->wire_bytes, p->body_bytes,
-           p->text_bytes);
+    fact_f(e, "bytes", "bytes", "%" PRIu64 " received, %" PRIu64 " decoded, %" PRIu64 " of text", p->wire_bytes,
+           p->body_bytes, p->text_bytes);
     fact_f(e, "visits", "visits", "%u, %u found a change", p->visits, p->changes);
     say_history(e, p->history);
     fact_f(e, "depth", "depth", "%u links from a seed", p->depth);
@@ -217,8 +217,8 @@ static void say_robots(struct question *q, const struct frontier_info *i)
         struct robots_verdict v = robots_check(s->rules, url_request_target(&q->url));
         q->is_refused = !v.allowed;
         if (v.rule.n)
-            fact_f(q->e, "robots_txt", "robots.txt", "%s by line %u: %.*s", v.allowed ? "allowed" : "disallowed", v.line,
-                   SPAN_ARG(v.rule));
+            fact_f(q->e, "robots_txt", "robots.txt", "%s by line %u: %.*s", v.allowed ? "allowed" : "disallowed",
+                   v.line, SPAN_ARG(v.rule));
         else
             fact(q->e, "robots_txt", "robots.txt", SPAN("allowed: no rule matches"));
         if (robots_crawl_delay_ms(s->rules) >= 0)
@@ -236,7 +236,8 @@ static status say_host(void *arg, struct span host, struct span packed)
     status st = frontier_info_read(packed, &i);
     if (st != ST_OK)
         return st;
-    fact_f(e, "host", "host", "%.*s: %" PRIu64 " URLs wait, %" PRIu64 " requests so far", SPAN_ARG(i.name), i.queued, i.requests);
+    fact_f(e, "host", "host", "%.*s: %" PRIu64 " URLs wait, %" PRIu64 " requests so far", SPAN_ARG(i.name), i.queued,
+           i.requests);
     fact_f(e, "delay", "pause", "%.1f s between requests", (double)i.delay_ms / 1000);
     if (i.failures || i.is_given_up)
         fact_f(e, "host_failure", "host trouble", "%s, %u times in a row%s", status_name(i.last_failure), i.failures,
@@ -247,7 +248,8 @@ static status say_host(void *arg, struct span host, struct span packed)
         fact_f(e, "server_time", "server time", "%.1f ms, path %.1f ms", i.server_ms, i.rtt_ms < 0 ? 0 : i.rtt_ms);
     if (i.traps)
         fact_f(e, "traps", "traps", "%" PRIu64 " URLs of this host were parked as traps", i.traps);
-    if (i.traps_seen && q->url.has_query && trap_peek(i.traps_seen, store_key(q->store), q->url.path) >= TRAP_VARIANTS_MAX) {
+    if (i.traps_seen && q->url.has_query &&
+        trap_peek(i.traps_seen, store_key(q->store), q->url.path) >= TRAP_VARIANTS_MAX) {
         fact(e, "trap", "trap", SPAN("this path has too many query variants: parked"));
         if (!q->is_visited)
             e->state = "parked";

@@ -1,8 +1,9 @@
 /* resume.c - what makes a crawl survive a kill: checkpoints and the replay of journals.
  *
- * A checkpoint of generation G holds everything up to some instant; journals G-0, G-1, ... hold what each shard finished after it. Loading is: the
- * checkpoint's hosts and seen keys, then for each journal record its new links (queued unless some journal says they are done), its host
- * state, and the page itself into the store once more. Order between journals does not matter. */
+ * A checkpoint of generation G holds everything up to some instant; journals G-0, G-1, ... hold what each shard
+ * finished after it. Loading is: the checkpoint's hosts and seen keys, then for each journal record its new links
+ * (queued unless some journal says they are done), its host state, and the page itself into the store once more. Order
+ * between journals does not matter. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,9 +68,9 @@ static status each_journal(struct crawl *cr, journal_fn *fn, void *arg)
 
 struct replay {
     struct crawl *cr;
-    uint64_t from;       /* generation of the checkpoint: older journals concern only the store */
-    uint64_t newest;     /* generation seen so far */
-    struct table done;   /* keys of the pages that the journals finish */
+    uint64_t from;     /* generation of the checkpoint: older journals concern only the store */
+    uint64_t newest;   /* generation seen so far */
+    struct table done; /* keys of the pages that the journals finish */
     bool is_first_pass;
     bool concerns_frontier;
     uint64_t records;
@@ -157,8 +158,12 @@ static status replay_links(struct replay *r, const struct summary *sum)
         struct url u;
         if (!is_new || table_get(&r->done, l->key) || url_parse(&r->arena, l->url, NULL, &u) != ST_OK)
             continue;
-        struct frontier_url f = {
-            .key = l->key, .url = &u, .channel = sum->channel, .depth = l->depth, .hops = l->hops, .is_urgent = l->hops > 0};
+        struct frontier_url f = {.key = l->key,
+                                 .url = &u,
+                                 .channel = sum->channel,
+                                 .depth = l->depth,
+                                 .hops = l->hops,
+                                 .is_urgent = l->hops > 0};
         frontier_add(shard_of(cr, u.host)->frontier, clock_mono(), &f);
     }
     return ST_OK;
@@ -269,12 +274,26 @@ static status replay_all(struct crawl *cr, struct replay *r)
     return st;
 }
 
+/* Checkpoints that a kill left unfinished. */
+static void remove_unfinished(struct crawl *cr)
+{
+    DIR *d = opendir(cr->o.data_dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct span name = span_str(e->d_name);
+        if (span_starts(name, SPAN("checkpoint-")) && span_ends(name, SPAN(".new")))
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+}
+
 status resume_load(struct crawl *cr, struct buf *why)
 {
     struct replay r = {.cr = cr};
     struct records_info info = {0};
     struct buf path = {0};
     arena_init(&r.arena);
+    remove_unfinished(cr);
     path_of(cr, "checkpoint", &path);
     status st = records_read(path.p, KIND_CHECKPOINT, load_record, cr, &info);
     if (st == ST_OK && info.was_torn)
@@ -359,12 +378,13 @@ static status new_journals(struct crawl *cr, uint64_t generation)
 
 status resume_checkpoint(struct crawl *cr)
 {
-    struct buf tmp = {0}, final = {0};
+    struct buf name = {0}, tmp = {0}, final = {0};
     struct records_writer *w = NULL;
     uint64_t generation = cr->generation + 1;
-    path_of(cr, "checkpoint.new", &tmp);
+    /* A name of its own: the writer may still be at the one before. */
+    buf_printf(&name, "checkpoint-%08llu.new", (unsigned long long)generation);
+    path_of(cr, buf_cstr(&name), &tmp);
     path_of(cr, "checkpoint", &final);
-    (void)unlink(tmp.p); /* left by a kill */
     status st = records_create(tmp.p, KIND_CHECKPOINT, generation, CHECKPOINT_BUFFER, &w);
     if (st == ST_OK)
         st = save_meta(cr, w);
@@ -386,7 +406,9 @@ status resume_checkpoint(struct crawl *cr)
         writer_put_checkpoint(cr->writer, w, generation, tmp.p, final.p);
     } else {
         records_close(w);
+        (void)unlink(tmp.p);
     }
+    buf_done(&name);
     buf_done(&tmp);
     buf_done(&final);
     return st;

@@ -111,7 +111,8 @@ void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result
     j->result = frontier_result_of(r, clock_wall());
     if (r->st != ST_OK) {
         crawl_note_host_failure(cr, j->lease.host, r->st, r->why);
-        /* An answer that is none of HTTP's business (too long, garbled) is no robots.txt; no answer is a host in trouble. */
+        /* An answer that is none of HTTP's business (too long, garbled) is no robots.txt; no answer is a host in
+         * trouble. */
         bool is_host = r->st != ST_LIMIT && r->st != ST_PROTOCOL;
         if (!is_host)
             j->result.st = ST_OK;

@@ -1,6 +1,7 @@
 /* route.h - which shard owns a host. Any thread: one lock.
  *
- * A new host lives with the shard its name hashes to until its address is known; then it moves to the shard that owns its network. */
+ * A new host lives with the shard its name hashes to until its address is known; then it moves to the shard that owns
+ * its network. */
 #pragma once
 
 #include "base/siphash.h"

@@ -1,6 +1,8 @@
-/* shard.c - one thread's crawl: lends URLs from its frontier, fetches them, takes results in, talks to the other shards.
+/* shard.c - one thread's crawl: lends URLs from its frontier, fetches them, takes results in, talks to the other
+ * shards.
  *
- * A page passes through shard_pump (lent) -> fetcher -> visit.c (facts, links) -> shard_finish (journal, then frontier_done). */
+ * A page passes through shard_pump (lent) -> fetcher -> visit.c (facts, links) -> shard_finish (journal, then
+ * frontier_done). */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -9,11 +11,11 @@
 #include "crawl/engine.h"
 #include "io/clock.h"
 
-#define RESOLVES_MAX 256          /* names asked for at a time */
+#define RESOLVES_MAX 256            /* names asked for at a time */
 #define INBOX_BYTES_MAX (16u << 20) /* of a peer: above it we stop lending until it has caught up */
-#define BATCH_BYTES (128u << 10)  /* summaries handed to the writer at a time */
+#define BATCH_BYTES (128u << 10)    /* summaries handed to the writer at a time */
 #define STALL_RETRY_MS 1000
-#define STALL_MAX_MS 30000        /* a full disk is waited for so long, then the run ends */
+#define STALL_MAX_MS 30000 /* a full disk is waited for so long, then the run ends */
 #define PUBLISH_MS 200
 
 enum { MSG_URL = 1, MSG_HOST, MSG_WIDEN };
@@ -219,7 +221,8 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
     if (!pick_addr(s, r, attempt, &addr)) {
         char text[ADDR_TEXT_MAX];
         struct buf why = {0};
-        buf_printf(&why, "%s is a %s address", addr_format(&r->addrs[0], text), addr_class_name(addr_classify(&r->addrs[0])));
+        buf_printf(&why, "%s is a %s address", addr_format(&r->addrs[0], text),
+                   addr_class_name(addr_classify(&r->addrs[0])));
         crawl_note_host_failure(cr, host, ST_REFUSED, buf_cstr(&why));
         buf_done(&why);
         frontier_resolved(s->frontier, now, host, ST_REFUSED, NULL, 0, 0);
@@ -248,8 +251,10 @@ static void on_resolved(void *arg, const struct resolved *r)
     free(l);
 }
 
-static void resolve_some(struct shard *s)
+/* True: some answers were at hand. */
+static bool resolve_some(struct shard *s)
 {
+    bool any = false;
     struct span host;
     unsigned attempt;
     while (s->resolving < RESOLVES_MAX && frontier_next_unresolved(s->frontier, shard_now(s), &host, &attempt)) {
@@ -257,8 +262,10 @@ static void resolve_some(struct shard *s)
         if (s->crawl->o.fetch.proxy.n) { /* the proxy resolves */
             const struct addr none = {0};
             frontier_resolved(s->frontier, shard_now(s), host, ST_OK, &none, MONO_NEVER, 1);
+            any = true;
         } else if (resolver_peek(s->resolver, host, &r)) {
             resolved(s, host, attempt, &r);
+            any = true;
         } else {
             struct lookup *l = mem_alloc(sizeof(*l) + host.n);
             l->shard = s;
@@ -269,6 +276,7 @@ static void resolve_some(struct shard *s)
             resolver_lookup(s->resolver, host, on_resolved, l);
         }
     }
+    return any;
 }
 
 /* ---- lending and fetching ---- */
@@ -384,7 +392,8 @@ void shard_pump(struct shard *s)
         return;
     resolve_some(s);
     lend_some(s);
-    resolve_some(s); /* hosts whose address had expired came up */
+    if (resolve_some(s)) /* hosts whose address had expired came up */
+        timer_set(s->due, 0);
     if (s->in_flight == 0 && s->resolving == 0 && frontier_is_idle(s->frontier)) {
         writer_put(cr->writer, &s->batch);
         shard_publish(s);
@@ -445,14 +454,19 @@ static void queue_links(struct shard *s, const struct summary *sum, const struct
                 continue;
             u = &parsed;
         }
-        struct frontier_url f = {
-            .key = l->key, .url = u, .channel = sum->channel, .depth = l->depth, .hops = l->hops, .is_urgent = l->hops > 0};
+        struct frontier_url f = {.key = l->key,
+                                 .url = u,
+                                 .channel = sum->channel,
+                                 .depth = l->depth,
+                                 .hops = l->hops,
+                                 .is_urgent = l->hops > 0};
         shard_queue(s, &f);
     }
 }
 
 /* The record is in the journal: from here on the page counts as done. */
-static void complete(struct shard *s, struct job *j, const struct summary *sum, const struct url *const *urls, struct span packed)
+static void complete(struct shard *s, struct job *j, const struct summary *sum, const struct url *const *urls,
+                     struct span packed)
 {
     count_result(s, sum);
     queue_links(s, sum, urls);

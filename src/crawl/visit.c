@@ -11,7 +11,8 @@ struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms 
 {
     return (struct frontier_result){.st = r->st,
                                     .http_status = r->http_status,
-                                    .retry_after_ms = r->retry_after.n ? fetch_retry_after_ms(r->retry_after, wall) : -1,
+                                    .retry_after_ms =
+                                        r->retry_after.n ? fetch_retry_after_ms(r->retry_after, wall) : -1,
                                     .connect_us = r->reused ? 0 : r->timing.connect_us,
                                     .total_us = r->timing.total_us};
 }
@@ -98,10 +99,11 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
     }
 }
 
-/* A redirect's target is a link of the same depth. The redirect of a seed may lead out of the channel's scope: the person meant that place
+/* A redirect's target is a link of the same depth. The redirect of a seed may lead out of the channel's scope: the
+ * person meant that place
  * ("example.org" that moved to "www.example.org"), so the scope follows. */
-static void find_redirect(struct shard *s, const struct job *j, struct channel *c, const struct url *from, struct span location,
-                          struct summary *sum, struct finds *f)
+static void find_redirect(struct shard *s, const struct job *j, struct channel *c, const struct url *from,
+                          struct span location, struct summary *sum, struct finds *f)
 {
     struct crawl *cr = s->crawl;
     struct url *u = resolve(s, location, from);
@@ -166,7 +168,8 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
     sum->body_bytes = r->body_unwanted ? r->declared_bytes : r->body.n;
     if (!sum->is_html && !is_plain)
         return NULL;
-    if (charset_decode(&s->arena, r->body, content_type_charset(r->content_type), sum->is_html, 64u << 20, &text) != ST_OK)
+    if (charset_decode(&s->arena, r->body, content_type_charset(r->content_type), sum->is_html, 64u << 20, &text) !=
+        ST_OK)
         return NULL;
     struct facts *facts = ARENA_NEW(&s->arena, struct facts);
     struct facts_opts fo = {.agent = cr->agent, .keep_text = cr->o.keep_text, .keep_anchors = cr->o.keep_links};

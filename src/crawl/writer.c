@@ -21,8 +21,8 @@ typedef enum item_kind { ITEM_SUMMARIES, ITEM_HOST, ITEM_PROGRESS, ITEM_CHECKPOI
 struct item {
     struct item *next;
     item_kind kind;
-    struct buf data; /* owned */
-    size_t name_len; /* ITEM_HOST: data is name, then packed */
+    struct buf data;             /* owned */
+    size_t name_len;             /* ITEM_HOST: data is name, then packed */
     struct records_writer *file; /* ITEM_CHECKPOINT, owned */
     uint64_t generation;
     char *tmp_path, *final_path; /* owned */
@@ -155,7 +155,8 @@ static void perform(struct writer *w, struct item *i)
     case ITEM_HOST:
         st = begin(w);
         if (st == ST_OK)
-            st = store_host_put(w->o.store, span_of(i->data.p, i->name_len), span_from(buf_span(&i->data), i->name_len));
+            st =
+                store_host_put(w->o.store, span_of(i->data.p, i->name_len), span_from(buf_span(&i->data), i->name_len));
         break;
     case ITEM_PROGRESS:
         st = begin(w);

@@ -1,6 +1,8 @@
-/* writer.h - the thread that owns the store while a crawl runs: applies summaries, syncs the journals once a second, makes checkpoints durable.
+/* writer.h - the thread that owns the store while a crawl runs: applies summaries, syncs the journals once a second,
+ * makes checkpoints durable.
  *
- * Work is done in the order it was handed over, so a checkpoint is committed only after every summary written before it. */
+ * Work is done in the order it was handed over, so a checkpoint is committed only after every summary written before
+ * it. */
 #pragma once
 
 #include "base/log.h"
@@ -12,7 +14,7 @@ struct writer;
 struct writer_opts {
     struct store *store; /* borrowed; only the writer touches it between writer_new and writer_free */
     const struct log *log;
-    void (*sync_journals)(void *self);              /* called once a second when something was written */
+    void (*sync_journals)(void *self);                        /* called once a second when something was written */
     void (*checkpoint_done)(void *self, uint64_t generation); /* the checkpoint is durable */
     void (*failed)(void *self, status st, const char *doing); /* called once; the writer drops everything afterwards */
     void *self;
@@ -27,7 +29,8 @@ size_t writer_backlog(struct writer *w);
 /* Hosts and the progress text for readers in other processes: replaces what was there. Takes the buffers. */
 void writer_put_host(struct writer *w, struct span host, struct span packed);
 void writer_put_progress(struct writer *w, struct span json);
-/* A checkpoint file at tmp_path, fully written and flushed: sync, rename to final_path, then checkpoint_done. Takes `file`. */
+/* A checkpoint file at tmp_path, fully written and flushed: sync, rename to final_path, then checkpoint_done. Takes
+ * `file`. */
 void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64_t generation, const char *tmp_path,
                            const char *final_path);
 /* Finishes everything handed over, commits, syncs. ST_OK, or the first failure. */

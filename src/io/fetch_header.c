@@ -277,8 +277,9 @@ static bool eat_day_name(struct span *s, bool *is_long)
 {
     static const struct {
         struct span name, rest;
-    } days[] = {{SPAN_INIT("Mon"), SPAN_INIT("day")},   {SPAN_INIT("Tue"), SPAN_INIT("sday")}, {SPAN_INIT("Wed"), SPAN_INIT("nesday")},
-                {SPAN_INIT("Thu"), SPAN_INIT("rsday")}, {SPAN_INIT("Fri"), SPAN_INIT("day")},  {SPAN_INIT("Sat"), SPAN_INIT("urday")},
+    } days[] = {{SPAN_INIT("Mon"), SPAN_INIT("day")},    {SPAN_INIT("Tue"), SPAN_INIT("sday")},
+                {SPAN_INIT("Wed"), SPAN_INIT("nesday")}, {SPAN_INIT("Thu"), SPAN_INIT("rsday")},
+                {SPAN_INIT("Fri"), SPAN_INIT("day")},    {SPAN_INIT("Sat"), SPAN_INIT("urday")},
                 {SPAN_INIT("Sun"), SPAN_INIT("day")}};
     for (size_t i = 0; i < sizeof(days) / sizeof(*days); i++)
         if (eat(s, days[i].name)) {

@@ -1,7 +1,8 @@
 /* fetch_header.h - reading the response headers that a crawler needs, without a malloc for each.
  *
  * heads_line() is given one line at a time, as curl delivers them. Values are copied to one buffer that is kept from
- * response to response, and found again by offset. Pure; see also fetch_date() and fetch_retry_after_ms() in fetcher.h. */
+ * response to response, and found again by offset. Pure; see also fetch_date() and fetch_retry_after_ms() in fetcher.h.
+ */
 #pragma once
 
 #include "base/buf.h"

@@ -1,28 +1,27 @@
 /* One request from start to end:
  *
  *   fetcher_get     fills in a job from the pool; jobs past connections_max wait in a queue. Calls nobody back.
- *   job_start       tells curl the URL, the address and the conditions; all other options were set when the handle was made.
- *   on_head/on_body collect the response and hold the ceilings; a job that passes one is stopped by refusing its data.
- *   drain           takes finished handles from curl after each time curl was run, and calls back.
+ *   job_start       tells curl the URL, the address and the conditions; all other options were set when the handle was
+ * made. on_head/on_body collect the response and hold the ceilings; a job that passes one is stopped by refusing its
+ * data. drain           takes finished handles from curl after each time curl was run, and calls back.
  *
- * Curl asks us to watch its sockets (on_socket) and for one timer (on_timeout). It lets go of a socket at the end of each
- * transfer and asks for the same one a moment later; a watch therefore outlives the transfer and is dropped only with the
- * socket (close_socket), or when the idle connection says something. That saves two epoll_ctl a request.
+ * Curl asks us to watch its sockets (on_socket) and for one timer (on_timeout). It lets go of a socket at the end of
+ * each transfer and asks for the same one a moment later; a watch therefore outlives the transfer and is dropped only
+ * with the socket (close_socket), or when the idle connection says something. That saves two epoll_ctl a request.
  *
  * Timeouts are ours, by one look at all jobs every so often: curl's would cost it a few tree operations a request. */
 #include "io/fetcher.h"
 
 #include <assert.h>
-#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <curl/curl.h>
 
 #include "base/mem.h"
 #include "io/clock.h"
+#include "io/curl_watch.h"
+#include "io/fetch_guard.h"
 #include "io/fetch_header.h"
-#include "io/loop_uv.h"
 #include "io/sockaddr.h"
 
 #define URL_BYTES_MAX (64u << 10)
@@ -30,18 +29,17 @@
 #define DROP_BYTES_MAX (64u << 10)     /* reading this much for nothing is cheaper than a new connection */
 #define RATIO_FREE_BYTES (1u << 20)    /* decoded bytes that no ratio is asked of */
 #define KEEP_BUF_BYTES (256u << 10)    /* a body buffer larger than this is not kept for the next response */
-#define RECEIVE_BYTES (64u << 10)
+#define RECEIVE_BYTES (32u << 10)      /* no gain from more, and glibc tidies its heap at each free of 64 KiB */
 #define SCAN_MS 500
 #define IDLE_PER_ACTIVE 4 /* connections kept open, as a multiple of connections_max */
-#define OWN_ADDRS_MAX 256
 
 typedef enum job_verdict {
     JOB_GOES_ON,
-    JOB_CUT,           /* enough of the body was read */
-    JOB_DROPPED,       /* the type is not wanted and the body too long to skip */
+    JOB_CUT,     /* enough of the body was read */
+    JOB_DROPPED, /* the type is not wanted and the body too long to skip */
     JOB_HEAD_TOO_LONG,
     JOB_BOMB,    /* ratio */
-    JOB_REFUSED,       /* at socket time */
+    JOB_REFUSED, /* at socket time */
 } job_verdict;
 
 struct job {
@@ -66,7 +64,7 @@ struct job {
     uint64_t declared_bytes;
     bool is_unwanted, is_paused;
     job_verdict verdict;
-    status early;       /* not ST_OK: decided before curl was asked */
+    status early; /* not ST_OK: decided before curl was asked */
     const char *early_why;
     curl_off_t counted; /* wire bytes that the rate limit knows of */
     mono_ms started;
@@ -77,34 +75,23 @@ struct job_list {
     struct job *first, *last;
 };
 
-struct watch {
-    uv_poll_t poll;
-    struct fetcher *owner; /* borrowed */
-    int fd;
-    int wanted; /* CURL_POLL_* of now, 0 when curl does not care */
-    int events; /* what libuv watches for */
-    bool is_ours; /* made by open_socket, so that close_socket tells when it goes */
-};
-
 struct fetcher {
     struct loop *loop; /* borrowed */
     CURLM *multi;
-    struct timer *curl_timer, *scan_timer, *ready_timer, *rate_timer; /* owned */
-    struct watch **watches; /* by fd; owned */
-    size_t watch_cap;
-    struct job *pool;                       /* owned; linked by next, last used first */
-    struct job_list waiting, active, ready; /* owned */
-    unsigned active_count, in_flight;             /* in_flight: accepted and not called back */
-    struct curl_slist *headers;                   /* owned */
-    char *user_agent, *proxy, *ca_file;           /* owned */
-    bool insecure, allow_private;
+    struct curl_watch *watch;                            /* owned */
+    struct timer *scan_timer, *ready_timer, *rate_timer; /* owned */
+    struct job *pool;                                    /* owned; linked by next, last used first */
+    struct job_list waiting, active, ready;              /* owned */
+    unsigned active_count, in_flight;                    /* in_flight: accepted and not called back */
+    struct curl_slist *headers;                          /* owned */
+    char *proxy, *ca_file;                               /* owned */
+    bool insecure;
     int connect_ms, first_byte_ms, total_ms, scan_ms;
     size_t header_bytes_max, body_bytes_max;
     unsigned ratio_max, connections_max;
     uint64_t rate_bytes_per_s;
     int64_t rate_free_us; /* by the clock: when what was received has been paid for */
-    struct addr own_addrs[OWN_ADDRS_MAX];
-    unsigned own_count;
+    struct fetch_guard guard;
     bool is_scanning;
     bool *freed; /* on the stack of whoever calls back, when somebody does */
 };
@@ -131,156 +118,29 @@ static struct job *list_pop(struct job_list *l)
     return j;
 }
 
-/* Addresses. */
-
-static bool is_own(const struct fetcher *f, const struct addr *a)
-{
-    for (unsigned i = 0; i < f->own_count; i++)
-        if (addr_eq(&f->own_addrs[i], a))
-            return true;
-    return false;
-}
-
-static void read_own_addrs(struct fetcher *f)
-{
-    struct ifaddrs *all = NULL;
-    if (getifaddrs(&all) != 0)
-        return;
-    for (struct ifaddrs *i = all; i && f->own_count < OWN_ADDRS_MAX; i = i->ifa_next)
-        if (i->ifa_addr && addr_of_sockaddr(i->ifa_addr).family != 0)
-            f->own_addrs[f->own_count++] = addr_of_sockaddr(i->ifa_addr);
-    freeifaddrs(all);
-}
-
-static bool is_allowed(const struct fetcher *f, const struct addr *a)
-{
-    addr_class c = addr_classify(a);
-    if (c == ADDR_RESERVED)
-        return false;
-    return f->allow_private || (c == ADDR_PUBLIC && !is_own(f, a));
-}
-
-/* Watches. */
-
-static void free_watch(uv_handle_t *h)
-{
-    free(h->data);
-}
-
-static void watch_drop(struct fetcher *f, int fd)
-{
-    struct watch *w = (size_t)fd < f->watch_cap ? f->watches[fd] : NULL;
-    if (!w)
-        return;
-    f->watches[fd] = NULL;
-    uv_close((uv_handle_t *)&w->poll, free_watch);
-}
-
-static struct watch *watch_get(struct fetcher *f, int fd)
-{
-    if ((size_t)fd >= f->watch_cap) {
-        size_t old = f->watch_cap;
-        f->watches = mem_grow(f->watches, &f->watch_cap, (size_t)fd + 1, sizeof(*f->watches));
-        memset(f->watches + old, 0, (f->watch_cap - old) * sizeof(*f->watches));
-    }
-    if (!f->watches[fd]) {
-        struct watch *w = mem_alloc(sizeof(*w));
-        w->owner = f;
-        w->fd = fd;
-        w->poll.data = w;
-        if (uv_poll_init(loop_uv(f->loop), &w->poll, fd) != 0) {
-            free(w);
-            return NULL;
-        }
-        f->watches[fd] = w;
-    }
-    return f->watches[fd];
-}
-
 static void drain(struct fetcher *f);
-
-static void on_poll(uv_poll_t *h, int st, int events)
-{
-    struct watch *w = h->data;
-    struct fetcher *f = w->owner;
-    if (w->wanted == 0) { /* an idle connection: curl will find out what happened when it wants to use it */
-        uv_poll_stop(h);
-        w->events = 0;
-        return;
-    }
-    int flags = (events & UV_READABLE ? CURL_CSELECT_IN : 0) | (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0) |
-                (st < 0 ? CURL_CSELECT_ERR : 0);
-    int running;
-    curl_multi_socket_action(f->multi, w->fd, flags, &running);
-    drain(f);
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
-{
-    struct fetcher *f = arg;
-    if (what == CURL_POLL_REMOVE) {
-        struct watch *w = (size_t)fd < f->watch_cap ? f->watches[fd] : NULL;
-        if (w && !w->is_ours)
-            watch_drop(f, fd);
-        else if (w)
-            w->wanted = 0;
-        return 0;
-    }
-    struct watch *w = watch_get(f, fd);
-    if (!w)
-        return -1;
-    w->wanted = what;
-    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    if (events != w->events) {
-        w->events = events;
-        uv_poll_start(&w->poll, events, on_poll);
-    }
-    return 0;
-}
 
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct job *j = arg;
     struct fetcher *f = j->owner;
     struct addr a = addr_of_sockaddr(&address->addr);
-    if (!f->proxy && !is_allowed(f, &a)) {
+    if (!f->proxy && !fetch_guard_allows(&f->guard, &a)) {
         j->verdict = JOB_REFUSED;
         return CURL_SOCKET_BAD;
     }
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
-    if (fd < 0)
-        return CURL_SOCKET_BAD;
-    struct watch *w = watch_get(f, fd);
-    if (!w) {
-        close(fd);
-        return CURL_SOCKET_BAD;
-    }
-    w->is_ours = true;
-    return fd;
+    return curl_watch_open(f->watch, address->family, address->socktype, address->protocol);
 }
 
 static int close_socket(void *arg, curl_socket_t fd)
 {
-    watch_drop(arg, fd);
-    return close(fd);
+    struct fetcher *f = arg;
+    return curl_watch_close(f->watch, fd);
 }
 
-static int on_timeout(CURLM *multi, long ms, void *arg)
+static void on_curl_ran(void *arg)
 {
-    struct fetcher *f = arg;
-    if (ms < 0)
-        timer_stop(f->curl_timer);
-    else
-        timer_set(f->curl_timer, ms);
-    return 0;
-}
-
-static void run_curl(void *arg)
-{
-    struct fetcher *f = arg;
-    int running;
-    curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    drain(f);
+    drain(arg);
 }
 
 /* Rate limit: what was received is a debt that time pays off; while there is one, nobody reads and nobody starts. */
@@ -408,10 +268,10 @@ static void set_constants(struct fetcher *f, struct job *j)
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(e, CURLOPT_USERAGENT, f->user_agent);
+    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, ""); /* decode; what is sent stands in f->headers */
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
     curl_easy_setopt(e, CURLOPT_PROXY, f->proxy ? f->proxy : "");
+    curl_easy_setopt(e, CURLOPT_NOPROXY, "");
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (f->ca_file)
         curl_easy_setopt(e, CURLOPT_CAINFO, f->ca_file);
@@ -473,35 +333,10 @@ static void set_conditions(struct fetcher *f, struct job *j, const struct fetch_
     j->has_conditions_set = has;
 }
 
-/* The port that a normalised http(s) URL leads to, or -1 when it is none. */
-static int url_port(struct span url, bool *is_https)
-{
-    *is_https = span_starts(url, SPAN("https://"));
-    if (!*is_https && !span_starts(url, SPAN("http://")))
-        return -1;
-    struct span host = span_from(url, *is_https ? 8 : 7);
-    size_t end = 0, at = 0;
-    while (end < host.n && host.p[end] != '/' && host.p[end] != '?' && host.p[end] != '#')
-        end++;
-    host.n = end;
-    for (size_t i = 0; i < host.n; i++)
-        if (host.p[i] == '@')
-            at = i + 1;
-    host = span_from(host, at);
-    size_t bracket = span_find(host, ']', 0);
-    size_t colon = span_find(host, ':', bracket < host.n ? bracket : 0);
-    uint64_t port;
-    if (host.n == 0)
-        return -1;
-    if (colon + 1 >= host.n)
-        return *is_https ? 443 : 80;
-    return span_u64(span_from(host, colon + 1), 65535, &port) ? (int)port : -1;
-}
-
 /* Finds what no connection should be made for. */
 static void judge(struct fetcher *f, struct job *j, struct span url)
 {
-    int port = url_port(url, &j->is_https);
+    int port = fetch_url_port(url, &j->is_https);
     j->early = ST_OK;
     if (port < 0 || url.n > URL_BYTES_MAX || memchr(url.p, '\0', url.n)) {
         j->early = ST_INVALID;
@@ -509,7 +344,7 @@ static void judge(struct fetcher *f, struct job *j, struct span url)
     } else if (port_is_bad(port)) {
         j->early = ST_REFUSED;
         j->early_why = "port not allowed";
-    } else if (!f->proxy && !is_allowed(f, &j->addr)) {
+    } else if (!f->proxy && !fetch_guard_allows(&f->guard, &j->addr)) {
         j->early = ST_REFUSED;
         j->early_why = "address not allowed";
     }
@@ -827,7 +662,7 @@ static void on_rate(void *arg)
             rate_wait(f);
             break;
         }
-    run_curl(f);
+    curl_watch_run(f->watch);
 }
 
 void fetcher_get(struct fetcher *f, const struct fetch_req *req)
@@ -860,23 +695,41 @@ static char *copy_or_null(struct span s)
     return s.n ? mem_str(s) : NULL;
 }
 
+static void add_header(struct fetcher *f, const char *name, struct span value)
+{
+    struct buf line = {0};
+    buf_puts(&line, name);
+    buf_put(&line, value);
+    f->headers = curl_slist_append(f->headers, buf_cstr(&line));
+    buf_done(&line);
+}
+
+/* What curl can decode, by its own telling; the same list as it would send. */
+static struct span encodings(void)
+{
+    int features = curl_version_info(CURLVERSION_NOW)->features;
+    bool has_br = features & CURL_VERSION_BROTLI, has_zstd = features & CURL_VERSION_ZSTD;
+    if (has_br && has_zstd)
+        return SPAN("gzip, deflate, br, zstd");
+    return has_br ? SPAN("gzip, deflate, br") : has_zstd ? SPAN("gzip, deflate, zstd") : SPAN("gzip, deflate");
+}
+
+/* Curl writes its own headers twice, a character at a time, and lines of ours once; that was a tenth of a request. */
 static void set_headers(struct fetcher *f, const struct fetcher_opts *opts)
 {
-    f->headers = curl_slist_append(NULL, "Accept: text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.5");
-    for (size_t i = 0; i < opts->header_count; i++) {
-        char *line = mem_str(opts->headers[i]);
-        f->headers = curl_slist_append(f->headers, line);
-        free(line);
-    }
+    add_header(f, "Accept: ", SPAN("text/html,application/xhtml+xml,*/*;q=0.8"));
+    add_header(f, "Accept-Encoding: ", encodings());
+    if (opts->user_agent.n)
+        add_header(f, "User-Agent: ", opts->user_agent);
+    for (size_t i = 0; i < opts->header_count; i++)
+        add_header(f, "", opts->headers[i]);
 }
 
 static void set_opts(struct fetcher *f, const struct fetcher_opts *opts)
 {
-    f->user_agent = mem_str(opts->user_agent);
     f->proxy = copy_or_null(opts->proxy);
     f->ca_file = copy_or_null(opts->ca_file);
     f->insecure = opts->insecure;
-    f->allow_private = opts->allow_private;
     f->connect_ms = opts->connect_ms ? opts->connect_ms : 10000;
     f->first_byte_ms = opts->first_byte_ms ? opts->first_byte_ms : 30000;
     f->total_ms = opts->total_ms ? opts->total_ms : 120000;
@@ -902,16 +755,11 @@ status fetcher_new(struct loop *l, const struct fetcher_opts *opts, struct fetch
     f->multi = multi;
     set_opts(f, opts);
     set_headers(f, opts);
-    if (!f->allow_private)
-        read_own_addrs(f);
-    f->curl_timer = timer_new(l, run_curl, f);
+    fetch_guard_init(&f->guard, opts->allow_private);
+    f->watch = curl_watch_new(l, multi, on_curl_ran, f);
     f->scan_timer = timer_new(l, on_scan, f);
     f->ready_timer = timer_new(l, on_ready, f);
     f->rate_timer = timer_new(l, on_rate, f);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, f);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timeout);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, f);
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)f->connections_max * IDLE_PER_ACTIVE);
     *out = f;
@@ -920,8 +768,7 @@ status fetcher_new(struct loop *l, const struct fetcher_opts *opts, struct fetch
 
 static void cancel(struct job *j)
 {
-    struct fetch_result r = {
-        .st = ST_CANCELLED, .why = "cancelled", .addr = j->addr, .timing = {-1, -1, -1, -1}};
+    struct fetch_result r = {.st = ST_CANCELLED, .why = "cancelled", .addr = j->addr, .timing = {-1, -1, -1, -1}};
     j->done(j->arg, &r);
     job_free(j);
 }
@@ -944,15 +791,11 @@ void fetcher_free(struct fetcher *f)
         job_free(j);
     }
     curl_multi_cleanup(f->multi); /* closes the connections, and so the watches */
-    for (size_t i = 0; i < f->watch_cap; i++)
-        watch_drop(f, (int)i);
-    timer_free(f->curl_timer);
+    curl_watch_free(f->watch);
     timer_free(f->scan_timer);
     timer_free(f->ready_timer);
     timer_free(f->rate_timer);
     curl_slist_free_all(f->headers);
-    free(f->watches);
-    free(f->user_agent);
     free(f->proxy);
     free(f->ca_file);
     free(f);

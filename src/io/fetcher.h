@@ -1,7 +1,7 @@
 /* fetcher.h - gets http(s) URLs (libcurl multi on the loop): one request is one hop, redirects are the caller's.
  *
- * Knows nothing of robots or politeness. Connects to the address it is told, over a kept-alive connection where there is one;
- * refuses the address at socket time unless allowed; holds every ceiling. Requests come back exactly once
+ * Knows nothing of robots or politeness. Connects to the address it is told, over a kept-alive connection where there
+ * is one; refuses the address at socket time unless allowed; holds every ceiling. Requests come back exactly once
  * through `done`, never from inside fetcher_get(). One loop, one thread. */
 #pragma once
 
@@ -15,10 +15,10 @@ struct fetcher_opts {
     struct span user_agent;     /* the whole header value */
     const struct span *headers; /* borrowed during fetcher_new: extra "Name: value" lines */
     size_t header_count;
-    struct span proxy;    /* empty = none, whatever the environment says */
-    struct span ca_file;  /* empty = the system's */
-    bool insecure;        /* no certificate checks */
-    bool allow_private;   /* loopback, private and the like may be connected to */
+    struct span proxy;                       /* empty = none, whatever the environment says */
+    struct span ca_file;                     /* empty = the system's */
+    bool insecure;                           /* no certificate checks */
+    bool allow_private;                      /* loopback, private and the like may be connected to */
     int connect_ms, first_byte_ms, total_ms; /* 0 = 10, 30, 120 s */
     size_t header_bytes_max;                 /* 0 = 64 KiB, all header lines of a response together */
     size_t body_bytes_max;                   /* 0 = 16 MiB, after decoding */
@@ -37,31 +37,33 @@ struct fetch_timing {
 };
 
 struct fetch_result {
-    status st;       /* ST_OK: an HTTP answer came, whatever its code. ST_REFUSED: address not allowed. ST_LIMIT: headers or ratio.
-                        ST_CONNECT, ST_TLS, ST_TIMEOUT, ST_PROTOCOL, ST_CANCELLED */
+    status st; /* ST_OK: an HTTP answer came, whatever its code. ST_REFUSED: address not allowed. ST_LIMIT: headers or
+                  ratio. ST_CONNECT, ST_TLS, ST_TIMEOUT, ST_PROTOCOL, ST_CANCELLED */
     const char *why; /* curl's words when st != ST_OK, else "" */
     int http_status;
     int http_version; /* 10, 11, 20 */
-    struct span content_type, etag, last_modified, location, retry_after, date, content_encoding; /* raw values; empty = absent */
-    struct span robots_tags; /* all X-Robots-Tag values, one a line */
+    struct span content_type, etag, last_modified, location, retry_after, date,
+        content_encoding;       /* raw values; empty = absent */
+    struct span robots_tags;    /* all X-Robots-Tag values, one a line */
     struct span link_canonical; /* target of a Link: <...>; rel="canonical" header, or empty */
-    struct span body;    /* decoded */
-    bool body_cut;       /* stopped at body_bytes_max */
-    bool body_unwanted;  /* the type was not wanted; body is empty */
-    uint64_t declared_bytes; /* Content-Length, or 0 */
-    uint64_t wire_bytes; /* body as received, before decoding */
-    struct addr addr;    /* connected to */
+    struct span body;           /* decoded */
+    bool body_cut;              /* stopped at body_bytes_max */
+    bool body_unwanted;         /* the type was not wanted; body is empty */
+    uint64_t declared_bytes;    /* Content-Length, or 0 */
+    uint64_t wire_bytes;        /* body as received, before decoding */
+    struct addr addr;           /* connected to */
     struct fetch_timing timing;
     bool reused; /* the connection was kept alive from before */
-}; /* everything in it lives until the callback returns */
+};               /* everything in it lives until the callback returns */
 
 typedef void fetch_fn(void *arg, const struct fetch_result *r);
 
 struct fetch_req {
-    struct span url;  /* normalised http(s) URL; copied */
-    struct addr addr; /* connect here; family 0 with a proxy */
+    struct span url;                 /* normalised http(s) URL; copied */
+    struct addr addr;                /* connect here; family 0 with a proxy */
     struct span etag, last_modified; /* for If-None-Match / If-Modified-Since; empty = unconditional; copied */
-    bool any_type; /* take the body whatever its type; else only HTML, XHTML and text/plain are read, others are dropped as early as is cheap */
+    bool any_type; /* take the body whatever its type; else only HTML, XHTML and text/plain are read, others are dropped
+                      as early as is cheap */
     bool is_head;
     fetch_fn *done;
     void *arg;
@@ -74,5 +76,6 @@ unsigned fetcher_active(const struct fetcher *f);
 
 /* Milliseconds to wait by a Retry-After value (seconds, or an HTTP date against `now`); -1 when it is neither. Pure. */
 int64_t fetch_retry_after_ms(struct span value, wall_ms now);
-/* An HTTP date (RFC 9110, all three forms) as wall time; false when it is none. `now` tells the century of a two-digit year. Pure. */
+/* An HTTP date (RFC 9110, all three forms) as wall time; false when it is none. `now` tells the century of a two-digit
+ * year. Pure. */
 bool fetch_date(struct span value, wall_ms now, wall_ms *out);

@@ -18,13 +18,13 @@
 #define THREADS_MAX 64
 
 /* Life of a request on one of the server's threads: on_uri makes it, on_request is called with the head, with pieces of
- * the body, and at the end, when the handler fills in the answer. An answer with a delay goes to the delay thread's heap
- * while the connection is suspended, and on_request is called once more after it. on_completed frees it. */
+ * the body, and at the end, when the handler fills in the answer. An answer with a delay goes to the delay thread's
+ * heap while the connection is suspended, and on_request is called once more after it. on_completed frees it. */
 struct exchange {
-    struct heap_node due;  /* while delayed */
-    struct httpd *owner;   /* borrowed */
+    struct heap_node due;        /* while delayed */
+    struct httpd *owner;         /* borrowed */
     struct MHD_Connection *conn; /* borrowed */
-    char *target;          /* owned */
+    char *target;                /* owned */
     struct buf body;
     bool is_seen, is_too_big, is_answered;
     struct httpd_answer answer;
@@ -247,12 +247,11 @@ static struct MHD_Daemon *start(struct httpd *h, int fd, unsigned threads)
     struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL}, {MHD_OPTION_END, 0, NULL}};
     static struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (h->tls_cert ? MHD_USE_TLS : 0);
-    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
-                            MHD_OPTION_URI_LOG_CALLBACK, on_uri, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
-                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
-                            (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
-                            MHD_OPTION_ARRAY, h->tls_cert ? tls : none, MHD_OPTION_ARRAY, threads > 1 ? pool : none,
-                            MHD_OPTION_END);
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, on_uri, h,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        MHD_OPTION_ARRAY, h->tls_cert ? tls : none, MHD_OPTION_ARRAY, threads > 1 ? pool : none, MHD_OPTION_END);
 }
 
 status httpd_new(const struct httpd_opts *opts, struct httpd **out)

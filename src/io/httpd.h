@@ -1,6 +1,7 @@
 /* httpd.h - a small HTTP server (libmicrohttpd inside) for the sample web, tests, and later the search page.
  *
- * The handler is called on the server's own threads with the whole request (bodies up to request_body_max) and fills in an answer. */
+ * The handler is called on the server's own threads with the whole request (bodies up to request_body_max) and fills in
+ * an answer. */
 #pragma once
 
 #include "base/buf.h"
@@ -11,20 +12,20 @@ struct httpd;
 
 struct httpd_request {
     const char *method;
-    struct span target;  /* path and query as sent */
-    struct span host;    /* Host header, port included */
+    struct span target; /* path and query as sent */
+    struct span host;   /* Host header, port included */
     struct addr peer;
-    struct addr local;   /* address the client connected to */
+    struct addr local; /* address the client connected to */
     struct span body;
     void *conn; /* for httpd_header() */
 };
 
 struct httpd_answer {
-    int status;        /* set to 200 before the call */
-    struct buf head;   /* "Name: value\n" lines; freed by the server */
-    struct buf body;   /* freed by the server */
-    int delay_ms;      /* wait before answering (the connection is suspended, no thread sleeps) */
-    bool drop;         /* close the connection without an answer */
+    int status;      /* set to 200 before the call */
+    struct buf head; /* "Name: value\n" lines; freed by the server */
+    struct buf body; /* freed by the server */
+    int delay_ms;    /* wait before answering (the connection is suspended, no thread sleeps) */
+    bool drop;       /* close the connection without an answer */
 };
 
 typedef void httpd_fn(void *self, const struct httpd_request *req, struct httpd_answer *ans);

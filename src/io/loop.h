@@ -16,7 +16,7 @@ struct loop *loop_new(void);
 void loop_free(struct loop *l); /* after everything on it was freed; NULL is fine */
 /* Runs until loop_stop(), or until nothing on the loop can happen any more. */
 void loop_run(struct loop *l);
-void loop_stop(struct loop *l); /* from a callback on the loop */
+void loop_stop(struct loop *l);   /* from a callback on the loop */
 mono_ms loop_now(struct loop *l); /* sampled once a turn */
 
 struct timer *timer_new(struct loop *l, loop_fn *fn, void *arg);
@@ -28,7 +28,7 @@ struct waker *waker_new(struct loop *l, loop_fn *fn, void *arg);
 void waker_wake(struct waker *w); /* any thread; several calls may become one */
 void waker_free(struct waker *w);
 
-/* Calls fn on the loop's thread for SIGINT and SIGTERM. The second signal of a kind within the run ends the process at once
- * (exit code 130): the journal makes that safe. One at a time in a process. */
+/* Calls fn on the loop's thread for SIGINT and SIGTERM. The second signal of a kind within the run ends the process at
+ * once (exit code 130): the journal makes that safe. One at a time in a process. */
 struct signals *signals_new(struct loop *l, loop_fn *fn, void *arg);
 void signals_free(struct signals *s);

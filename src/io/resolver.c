@@ -1,6 +1,7 @@
-/* One lookup: a literal, a localhost name or a name of the hosts text is answered from memory; else the cache is asked, and
- * what is not in it or too old becomes a query of c-ares. An entry under way collects those who wait for it. c-ares'
- * answer only fills in the entry; callers are told from deliver(), outside c-ares, where they may do as they like. */
+/* One lookup: a literal, a localhost name or a name of the hosts text is answered from memory; else the cache is asked,
+ * and what is not in it or too old becomes a query of c-ares. An entry under way collects those who wait for it.
+ * c-ares' answer only fills in the entry; callers are told from deliver(), outside c-ares, where they may do as they
+ * like. */
 #include "io/resolver.h"
 
 #include <ares.h>
@@ -24,15 +25,15 @@
 #define FAILURE_MS 30000
 #define TRY_MS 5000
 #define TRIES 3
-#define TICK_MS 250                    /* how often c-ares looks for queries that took too long */
-#define HOSTS_BYTES_MAX (16u << 20)    /* of the system's hosts file */
+#define TICK_MS 250                 /* how often c-ares looks for queries that took too long */
+#define HOSTS_BYTES_MAX (16u << 20) /* of the system's hosts file */
 #define DNS_PORT 53
 
 struct waiter {
     struct waiter *next;
     struct entry *entry; /* borrowed, pinned while this waits; NULL: `answer` is the answer */
     resolver_fn *fn;
-    void *arg; /* borrowed */
+    void *arg;              /* borrowed */
     struct resolved answer; /* used without an entry */
 };
 
@@ -530,8 +531,8 @@ static status parse_server(struct span s, struct addr *a, int *port)
         size_t colon = s.n;
         while (colon > 0 && s.p[colon - 1] != ':')
             colon--;
-        if (colon == 0 || addr_parse(span_cut(s, 0, colon - 1), a) != ST_OK ||
-            (a->family == 6 && s.p[0] != '[') || !span_u64(span_from(s, colon), 65535, &v) || v == 0)
+        if (colon == 0 || addr_parse(span_cut(s, 0, colon - 1), a) != ST_OK || (a->family == 6 && s.p[0] != '[') ||
+            !span_u64(span_from(s, colon), 65535, &v) || v == 0)
             return ST_INVALID;
     }
     *port = (int)v;

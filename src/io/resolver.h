@@ -1,7 +1,8 @@
 /* resolver.h - names to addresses (c-ares inside), with a bounded cache that obeys the records' TTL.
  *
  * Runs on one loop. Asks for A and AAAA; order of answers: IPv4 first unless opts.prefer_ipv6. Literal addresses and
- * names of the hosts file answer without DNS. Looking a name up again while a query for it is under way joins that query. */
+ * names of the hosts file answer without DNS. Looking a name up again while a query for it is under way joins that
+ * query. */
 #pragma once
 
 #include "io/loop.h"
@@ -16,7 +17,7 @@ struct resolver_opts {
     struct span hosts;  /* text of a hosts file ("127.0.0.2 a.example b.example"); looked at before DNS; copied */
     size_t cache_names; /* 0 = 100,000 */
     int64_t ttl_min_ms, ttl_max_ms; /* 0 = 30 s, 1 day; failures are kept for 30 s */
-    int64_t timeout_ms; /* 0 = 5 s a try, 3 tries */
+    int64_t timeout_ms;             /* 0 = 5 s a try, 3 tries */
     bool prefer_ipv6;
 };
 
@@ -24,8 +25,8 @@ struct resolved {
     status st; /* ST_OK; ST_DNS: no such name or no address; ST_TIMEOUT: no answer */
     struct addr addrs[RESOLVER_ADDRS_MAX];
     unsigned count;
-    mono_ms expires;  /* when to ask again */
-    int64_t took_us;  /* 0 from cache, hosts or literal */
+    mono_ms expires; /* when to ask again */
+    int64_t took_us; /* 0 from cache, hosts or literal */
 };
 
 typedef void resolver_fn(void *arg, const struct resolved *r);

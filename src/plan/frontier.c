@@ -8,7 +8,7 @@
 #include "plan/frontier_internal.h"
 
 #define ROBOTS_FAILING_MAX_MS (30ll * 86400 * 1000) /* RFC 9309 2.3.1.4: after that, as if there were none */
-#define SMOOTHING 0.25                               /* weight of the newest server time */
+#define SMOOTHING 0.25                              /* weight of the newest server time */
 
 struct frontier *frontier_new(const struct frontier_opts *opts)
 {
@@ -175,8 +175,9 @@ static bool has_other_addr(const struct host *h, const struct frontier_result *r
     return (r->st == ST_CONNECT || r->st == ST_TIMEOUT) && h->failures + 1 < h->addr_choices;
 }
 
-/* A host that never answered in this run and fails in a way that waiting does not mend is given up at once: a misspelt name must not
- * keep a person waiting. One that did answer gets its back-off first. A host given up keeps all its URLs for the next run. */
+/* A host that never answered in this run and fails in a way that waiting does not mend is given up at once: a misspelt
+ * name must not keep a person waiting. One that did answer gets its back-off first. A host given up keeps all its URLs
+ * for the next run. */
 static bool gives_up(const struct host *h, const struct frontier_result *r)
 {
     bool hopeless = h->successes == 0 && is_definite(r->st) && !has_other_addr(h, r);
@@ -232,8 +233,8 @@ static void host_answered(struct host *h, const struct frontier_result *r)
     h->server_ms = h->server_ms < 0 ? server : h->server_ms + SMOOTHING * (server - h->server_ms);
 }
 
-void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr, mono_ms expires,
-                       unsigned choices)
+void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr,
+                       mono_ms expires, unsigned choices)
 {
     struct host *h = host_find(f, host);
     if (!h || h->state != HOST_RESOLVING)
@@ -482,8 +483,8 @@ void frontier_return(struct frontier *f, mono_ms now, uint64_t lease)
     host_update(f, h);
 }
 
-void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules, int64_t ttl_ms,
-                     const struct frontier_result *r)
+void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules,
+                     int64_t ttl_ms, const struct frontier_result *r)
 {
     struct lent *l = lent_get(f, lease);
     struct host *h = l->host;

@@ -1,17 +1,19 @@
 /* frontier.h - decides which URL may be fetched next, and when.
  *
- * Keeps URLs per host, first in first out, and lends them under the limits of host, address and network. Three levels of heaps
- * hold what is ready when:
+ * Keeps URLs per host, first in first out, and lends them under the limits of host, address and network. Three levels
+ * of heaps hold what is ready when:
  *
- *     networks by ready time -> addresses of a network by ready time -> hosts of an address by ready time -> URLs of a host
+ *     networks by ready time -> addresses of a network by ready time -> hosts of an address by ready time -> URLs of a
+ * host
  *
- * A level at its limit leaves the heap above it, so frontier_take() is O(log n) whatever waits. Life of a URL: frontier_add puts it in its
- * host's queue; a host without an address comes out of frontier_next_unresolved and waits for frontier_resolved; a site without robots.txt is lent
- * as LEASE_ROBOTS first and waits for frontier_robots; then LEASE_PAGE, and frontier_done or frontier_retry gives the host back.
- * A URL that robots.txt forbids is lent as LEASE_REFUSED: no request, the caller only writes it down.
+ * A level at its limit leaves the heap above it, so frontier_take() is O(log n) whatever waits. Life of a URL:
+ * frontier_add puts it in its host's queue; a host without an address comes out of frontier_next_unresolved and waits
+ * for frontier_resolved; a site without robots.txt is lent as LEASE_ROBOTS first and waits for frontier_robots; then
+ * LEASE_PAGE, and frontier_done or frontier_retry gives the host back. A URL that robots.txt forbids is lent as
+ * LEASE_REFUSED: no request, the caller only writes it down.
  *
- * Does no I/O and never reads the clock: callers pass `now`. One thread, no locks. Copies what it is given. Queues longer than
- * FRONTIER_HOST_URLS are put away in runs through the owner's callbacks and brought back in order. */
+ * Does no I/O and never reads the clock: callers pass `now`. One thread, no locks. Copies what it is given. Queues
+ * longer than FRONTIER_HOST_URLS are put away in runs through the owner's callbacks and brought back in order. */
 #pragma once
 
 #include "base/siphash.h"
@@ -19,10 +21,10 @@
 #include "web/robots.h"
 #include "web/url.h"
 
-#define FRONTIER_HOST_URLS 1000   /* URLs of a host in memory, about */
-#define FRONTIER_RUN_URLS 500     /* URLs in a run that is put away */
-#define FRONTIER_SITES_MAX 64     /* scheme and port pairs of one host */
-#define FRONTIER_TRIES_MAX 3      /* requests for one page before it is an error */
+#define FRONTIER_HOST_URLS 1000      /* URLs of a host in memory, about */
+#define FRONTIER_RUN_URLS 500        /* URLs in a run that is put away */
+#define FRONTIER_SITES_MAX 64        /* scheme and port pairs of one host */
+#define FRONTIER_TRIES_MAX 3         /* requests for one page before it is an error */
 #define FRONTIER_HOST_FAILURES_MAX 5 /* failures in a row before a host is given up until the next run */
 
 struct frontier;
@@ -34,11 +36,11 @@ struct frontier_run {
 
 struct frontier_opts {
     struct pace_opts pace;
-    const struct sip_key *key; /* borrowed: of the data folder */
-    size_t memory_max;         /* 0 = 64 MiB: beyond it even short queues are put away */
-    uint64_t site_pages_max;   /* 0 = 1,000,000 URLs taken on a host */
-    uint64_t seed;             /* of the jitter */
-    struct span agent;         /* product token, for robots; borrowed */
+    const struct sip_key *key;                    /* borrowed: of the data folder */
+    size_t memory_max;                            /* 0 = 64 MiB: beyond it even short queues are put away */
+    uint64_t site_pages_max;                      /* 0 = 1,000,000 URLs taken on a host */
+    uint64_t seed;                                /* of the jitter */
+    struct span agent;                            /* product token, for robots; borrowed */
     bool (*is_own)(void *self, struct span host); /* NULL: none is our own */
     status (*put_away)(void *self, struct span data, struct frontier_run *run);
     status (*bring_back)(void *self, struct frontier_run run, struct buf *data);
@@ -50,30 +52,37 @@ struct frontier *frontier_new(const struct frontier_opts *opts);
 void frontier_free(struct frontier *f); /* NULL is fine; runs are not dropped */
 
 struct frontier_url {
-    uint64_t key;         /* keyed hash of the URL: base/siphash.h over href */
+    uint64_t key;          /* keyed hash of the URL: base/siphash.h over href */
     const struct url *url; /* normalised http(s) */
     uint64_t channel;
-    unsigned depth, hops; /* links away from a seed; redirects followed to get here */
+    unsigned depth, hops;            /* links away from a seed; redirects followed to get here */
     struct span etag, last_modified; /* of the known copy, for a conditional request */
-    bool is_known;        /* visited before: rechecked, not discovered */
-    bool is_urgent;       /* to the front of the queue (redirect targets, seeds) */
+    bool is_known;                   /* visited before: rechecked, not discovered */
+    bool is_urgent;                  /* to the front of the queue (redirect targets, seeds) */
 };
 
-typedef enum frontier_refusal { FRONTIER_OK, FRONTIER_TRAP_REPEATS, FRONTIER_TRAP_VARIANTS, FRONTIER_SITE_FULL } frontier_refusal;
+typedef enum frontier_refusal {
+    FRONTIER_OK,
+    FRONTIER_TRAP_REPEATS,
+    FRONTIER_TRAP_VARIANTS,
+    FRONTIER_SITE_FULL
+} frontier_refusal;
 
-/* Takes a URL that the caller knows to be new. A refused one is counted and forgotten. ST_FULL/ST_IO from put_away: taken all the same, kept in memory. */
+/* Takes a URL that the caller knows to be new. A refused one is counted and forgotten. ST_FULL/ST_IO from put_away:
+ * taken all the same, kept in memory. */
 frontier_refusal frontier_add(struct frontier *f, mono_ms now, const struct frontier_url *u);
 /* Replay: this URL was finished after the checkpoint that still lists it; do not lend it. */
 void frontier_skip(struct frontier *f, uint64_t key);
 /* After the last frontier_skip of a replay: takes skipped URLs out of the queues as far as they stand in front. */
 void frontier_purge(struct frontier *f);
 
-/* The next host whose address is needed; it comes out once and waits for frontier_resolved. False: none. *attempt counts the failures in a
- * row so far: with several addresses, take the next one. */
+/* The next host whose address is needed; it comes out once and waits for frontier_resolved. False: none. *attempt
+ * counts the failures in a row so far: with several addresses, take the next one. */
 bool frontier_next_unresolved(struct frontier *f, mono_ms now, struct span *host, unsigned *attempt);
-/* `st` says why when there is no address. Good until `expires`; `choices` addresses could be tried. Family 0: a proxy knows. */
-void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr, mono_ms expires,
-                       unsigned choices);
+/* `st` says why when there is no address. Good until `expires`; `choices` addresses could be tried. Family 0: a proxy
+ * knows. */
+void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr,
+                       mono_ms expires, unsigned choices);
 
 typedef enum lease_kind { LEASE_PAGE, LEASE_ROBOTS, LEASE_REFUSED } lease_kind;
 
@@ -91,40 +100,41 @@ struct lease {
     struct span rule; /* LEASE_REFUSED: the line of robots.txt */
 };
 
-/* Lends the next URL due at `now`. ST_AGAIN: nothing is due before *wake (MONO_NEVER: nothing until something else happens); *out is untouched.
- * Other statuses come from bring_back; the same call may be made again. */
+/* Lends the next URL due at `now`. ST_AGAIN: nothing is due before *wake (MONO_NEVER: nothing until something else
+ * happens); *out is untouched. Other statuses come from bring_back; the same call may be made again. */
 MUST_USE status frontier_take(struct frontier *f, mono_ms now, struct lease *out, mono_ms *wake);
 
 /* How a request went, for politeness. */
 struct frontier_result {
-    status st;              /* ST_OK: an answer came */
+    status st; /* ST_OK: an answer came */
     int http_status;
     int64_t retry_after_ms; /* -1: none */
     int32_t connect_us;     /* > 0: a fresh connection took so long; that is the path's round trip */
     int32_t total_us;
 };
 
-/* Whether frontier_done with this result would put the URL back: then it is no final result and nothing is written down. */
+/* Whether frontier_done with this result would put the URL back: then it is no final result and nothing is written
+ * down. */
 bool frontier_would_retry(struct frontier *f, uint64_t lease, const struct frontier_result *r);
-/* The page is finished, well or badly; the host goes on. Returns true when the answer was a host failure or "slow down" and the URL is
- * worth another try later: then it is back in the queue and the caller writes no result down. */
+/* The page is finished, well or badly; the host goes on. Returns true when the answer was a host failure or "slow down"
+ * and the URL is worth another try later: then it is back in the queue and the caller writes no result down. */
 bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct frontier_result *r);
 /* Gives a lease back as if it had never been lent (we are stopping, or could not even try). */
 void frontier_return(struct frontier *f, mono_ms now, uint64_t lease);
-/* The answer to LEASE_ROBOTS: takes ownership of `rules`. `rules` NULL: no answer or 5xx; the site waits (back-off), and after 30 days without one
- * everything is allowed. Good for `ttl_ms`. */
-void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules, int64_t ttl_ms,
-                     const struct frontier_result *r);
+/* The answer to LEASE_ROBOTS: takes ownership of `rules`. `rules` NULL: no answer or 5xx; the site waits (back-off),
+ * and after 30 days without one everything is allowed. Good for `ttl_ms`. */
+void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules,
+                     int64_t ttl_ms, const struct frontier_result *r);
 
 /* What a host's robots.txt says now; NULL when it is not known. Borrowed until the next call. */
 const struct robots *frontier_get_robots(struct frontier *f, const struct url *u);
 
 struct frontier_counts {
-    uint64_t urls;      /* waiting, lent ones included */
+    uint64_t urls; /* waiting, lent ones included */
     uint64_t lent;
     uint64_t hosts, hosts_waiting, hosts_given_up, urls_given_up;
-    uint64_t traps;     /* refused as traps so far */
-    uint64_t slowed;    /* hosts whose Crawl-delay is above our ceiling */
+    uint64_t traps;  /* refused as traps so far */
+    uint64_t slowed; /* hosts whose Crawl-delay is above our ceiling */
     size_t memory;
 };
 void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_counts *out);
@@ -133,8 +143,8 @@ bool frontier_is_idle(const struct frontier *f);
 /* A new run begins: hosts that were given up are tried again. */
 void frontier_revive(struct frontier *f, mono_ms now);
 
-/* Hosts as bytes: for checkpoints, for moving a host to another frontier, for status and explain. Lent URLs are packed as waiting.
- * Names all runs of the host, so whoever keeps the bytes keeps the runs. */
+/* Hosts as bytes: for checkpoints, for moving a host to another frontier, for status and explain. Lent URLs are packed
+ * as waiting. Names all runs of the host, so whoever keeps the bytes keeps the runs. */
 typedef status frontier_host_fn(void *arg, struct span host, struct span packed);
 /* Without `with_urls` the queue is left out: a short record for people. */
 MUST_USE status frontier_each_host(struct frontier *f, mono_ms now, wall_ms wall, bool with_urls, frontier_host_fn *fn,
@@ -144,14 +154,17 @@ MUST_USE status frontier_take_host(struct frontier *f, mono_ms now, wall_ms wall
 /* Into this frontier (which does not have it). *name (when given) is borrowed from the frontier. */
 MUST_USE status frontier_put_host(struct frontier *f, mono_ms now, wall_ms wall, struct span packed, struct span *name);
 bool frontier_has_host(const struct frontier *f, struct span host);
-/* A host without its URLs: what a journal needs so that politeness survives a kill. frontier_set_state makes the host when it is not there. */
-MUST_USE status frontier_host_state(struct frontier *f, mono_ms now, wall_ms wall, struct span host, struct buf *packed);
+/* A host without its URLs: what a journal needs so that politeness survives a kill. frontier_set_state makes the host
+ * when it is not there. */
+MUST_USE status frontier_host_state(struct frontier *f, mono_ms now, wall_ms wall, struct span host,
+                                    struct buf *packed);
 MUST_USE status frontier_set_state(struct frontier *f, mono_ms now, wall_ms wall, struct span packed);
 /* Names of the runs in a packed host. */
 typedef status frontier_run_fn(void *arg, struct frontier_run run);
 MUST_USE status frontier_packed_runs(struct span packed, frontier_run_fn *fn, void *arg);
 
-/* What a packed host says, for status and explain. Text is borrowed from `packed`; rules are owned: frontier_info_done. */
+/* What a packed host says, for status and explain. Text is borrowed from `packed`; rules are owned: frontier_info_done.
+ */
 struct frontier_info {
     struct span name;
     struct addr addr;
@@ -160,9 +173,9 @@ struct frontier_info {
     bool is_given_up;
     status last_failure;
     int last_http;
-    wall_ms next_ok;      /* not before */
-    int64_t delay_ms;     /* effective */
-    double rtt_ms, server_ms; /* -1: unknown */
+    wall_ms next_ok;                /* not before */
+    int64_t delay_ms;               /* effective */
+    double rtt_ms, server_ms;       /* -1: unknown */
     struct trap_sketch *traps_seen; /* NULL: none; owned */
     size_t site_count;
     struct frontier_site_info {

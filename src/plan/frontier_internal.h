@@ -72,7 +72,7 @@ struct host {
     uint64_t successes; /* answers in this run */
     status last_failure;
     int last_http;
-    double rtt_ms, server_ms; /* < 0: unknown */
+    double rtt_ms, server_ms;     /* < 0: unknown */
     struct trap_sketch *variants; /* owned; NULL until a query is seen */
 };
 
@@ -130,4 +130,5 @@ struct entry *queue_pop(struct frontier *f, struct host *h);
 void entries_pack(struct buf *out, const struct entry_list *l);
 void entry_pack(struct buf *out, const struct entry *e);
 status entries_unpack(struct frontier *f, struct span packed, struct entry_list *out);
-void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls, struct buf *out);
+void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls,
+               struct buf *out);

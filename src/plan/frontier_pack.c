@@ -89,7 +89,8 @@ static void pack_millis(struct buf *out, double ms)
     pack_var(out, ms < 0 ? 0 : (uint64_t)(ms * 1000) + 1);
 }
 
-void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls, struct buf *out)
+void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls,
+               struct buf *out)
 {
     uint64_t queued = host_queued(h);
     struct buf urls = {0}, variants = {0};
@@ -336,8 +337,8 @@ status frontier_set_state(struct frontier *f, mono_ms now, wall_ms wall, struct 
     return st;
 }
 
-
-status frontier_each_host(struct frontier *f, mono_ms now, wall_ms wall, bool with_urls, frontier_host_fn *fn, void *arg)
+status frontier_each_host(struct frontier *f, mono_ms now, wall_ms wall, bool with_urls, frontier_host_fn *fn,
+                          void *arg)
 {
     struct buf packed = {0};
     status st = ST_OK;

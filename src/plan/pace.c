@@ -21,7 +21,8 @@ const struct pace_opts pace_default = {
     .backoff_max_ms = 86400 * 1000,
 };
 
-struct pace pace_of(const struct pace_opts *o, const struct addr *addr, bool is_own, int64_t crawl_delay_ms, double server_ms)
+struct pace pace_of(const struct pace_opts *o, const struct addr *addr, bool is_own, int64_t crawl_delay_ms,
+                    double server_ms)
 {
     bool is_private = addr->family && addr_classify(addr) != ADDR_PUBLIC;
     bool is_free = is_private || is_own;

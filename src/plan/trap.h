@@ -1,7 +1,8 @@
 /* trap.h - URLs that a server could make up for ever: repeated path segments, endless query variants of one path.
  *
- * The sketch counts query variants per path in 8 KiB, whatever the site does: a count-min sketch of two rows, so a count is
- * never too low; it is too high only for a site with very many paths that each have queries. Pure; one thread. */
+ * The sketch counts query variants per path in 8 KiB, whatever the site does: a count-min sketch of two rows, so a
+ * count is never too low; it is too high only for a site with very many paths that each have queries. Pure; one thread.
+ */
 #pragma once
 
 #include "base/buf.h"

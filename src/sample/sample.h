@@ -37,7 +37,7 @@ struct sample_opts {
     bool is_spread;     /* each host has an address in a network of its own, 127.x.y.1; else all are at 127.0.0.1.
                            Listens on every address then, and drops whoever did not come over loopback */
     bool no_ledger;     /* for benchmarks */
-    int latency_ms;     /* every answer of big waits this long: a server that is far away */
+    int latency_ms;     /* answers of big wait this long in the mean, each host its own time: servers far away */
 };
 
 /* ST_BUSY: the port is taken; ST_LIMIT: too many pages or hosts; ST_IO. */

@@ -21,6 +21,7 @@
 #define FRONT_BYTES_DEFAULT ((size_t)32 << 20)
 #define FRONT_LOG2_MIN 4
 #define SMALL_BATCH 256
+#define PREFETCH_AHEAD 8
 
 struct part {
     _Alignas(64) pthread_mutex_t lock;
@@ -242,6 +243,8 @@ static size_t add_group(struct part *p, const struct item *items, size_t n, bool
     for (size_t i = 0; i < n; i++) {
         uint64_t key = items[i].key;
         bool fresh;
+        if (i + PREFETCH_AHEAD < n)
+            __builtin_prefetch(&p->slots[home_slot(p, items[i + PREFETCH_AHEAD].key)]);
         if (key == 0) {
             fresh = add_zero(p);
         } else {

@@ -18,8 +18,9 @@ __extension__ typedef unsigned __int128 u128;
 #define WRITE_BUFFER (1u << 20)
 /* After this many interpolation steps the keys are not uniform, and halving takes over. */
 #define INTERPOLATION_STEPS 6
-/* A bracket this small (two cache lines) is walked through. */
-#define WALK_KEYS 16
+/* So near the rest is walked, at most WALK_MAX keys. */
+#define WALK_KEYS 48
+#define WALK_MAX 256
 
 void seen_file_path(const char *dir, unsigned part, uint32_t version, struct buf *out)
 {
@@ -210,31 +211,66 @@ void seen_file_prefetch(const struct seen_file *f, uint64_t key)
         __builtin_prefetch(f->keys + guess(f, key));
 }
 
-/* Keeps keys[lo - 1] < key <= keys[hi] (with -1 and n as walls) and narrows it: each step moves from the last probe by
- * the number of keys that fit evenly between, plus a little, so that the next probe likely falls on the other side. */
+/* How many keys lie in a stretch of the key space, when they are spread evenly. */
+static size_t keys_in(const struct seen_file *f, uint64_t stretch)
+{
+    return (size_t)(((u128)(stretch << PART_BITS) * f->n) >> 64);
+}
+
+static size_t halve(const struct seen_file *f, uint64_t key, size_t lo, size_t hi)
+{
+    while (lo < hi) {
+        size_t at = lo + (hi - lo) / 2;
+        if (seen_file_key(f, at) < key)
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    return lo;
+}
+
+static size_t walk_forward(const struct seen_file *f, uint64_t key, size_t lo, size_t hi)
+{
+    for (int i = 0; i < WALK_MAX; i++, lo++)
+        if (lo == hi || seen_file_key(f, lo) >= key)
+            return lo;
+    return halve(f, key, lo, hi);
+}
+
+static size_t walk_back(const struct seen_file *f, uint64_t key, size_t lo, size_t hi)
+{
+    for (int i = 0; i < WALK_MAX; i++, hi--)
+        if (hi == lo || seen_file_key(f, hi - 1) < key)
+            return hi;
+    return halve(f, key, lo, hi);
+}
+
+/* The answer stays in lo..hi. Each probe tells how far it is to go; the error of that shrinks to its square root every
+ * time, so the second or third probe is near enough to walk, through memory that the CPU fetches ahead. Starting from
+ * the place of a key not far below saves a probe. */
 size_t seen_file_find(const struct seen_file *f, uint64_t key, size_t hint)
 {
-    size_t lo = hint && hint <= f->n && seen_file_key(f, hint - 1) < key ? hint : 0, hi = f->n;
-    size_t at = f->n ? guess(f, key) : 0;
-    for (int step = 0; hi - lo > WALK_KEYS; step++) {
-        if (step >= INTERPOLATION_STEPS)
-            at = lo + (hi - lo) / 2;
-        else if (at < lo)
-            at = lo;
-        else if (at >= hi)
-            at = hi - 1;
+    size_t lo = 0, hi = f->n, at = guess(f, key);
+    if (hint < f->n && seen_file_key(f, hint) <= key) {
+        lo = hint;
+        at = hint + keys_in(f, key - seen_file_key(f, hint));
+    }
+    for (int step = 0; step < INTERPOLATION_STEPS && lo < hi; step++) {
+        at = at < lo ? lo : at >= hi ? hi - 1 : at;
         uint64_t v = seen_file_key(f, at);
-        size_t margin = WALK_KEYS / 2;
         if (v < key) {
             lo = at + 1;
-            at += (size_t)(((u128)((key - v) << PART_BITS) * f->n) >> 64) + margin;
+            size_t far = keys_in(f, key - v);
+            if (far <= WALK_KEYS)
+                return walk_forward(f, key, lo, hi);
+            at = lo + far;
         } else {
             hi = at;
-            size_t back = (size_t)(((u128)((v - key) << PART_BITS) * f->n) >> 64) + margin;
-            at = at > back ? at - back : 0;
+            size_t far = keys_in(f, v - key);
+            if (far <= WALK_KEYS)
+                return walk_back(f, key, lo, hi);
+            at = hi > far ? hi - far : 0;
         }
     }
-    while (lo < hi && seen_file_key(f, lo) < key)
-        lo++;
-    return lo;
+    return halve(f, key, lo, hi);
 }

@@ -28,13 +28,14 @@ static const char *const own_sql[SQL_COUNT] = {
     [SQL_HOST_GET] = "SELECT name, packed FROM host WHERE name = ?1",
 };
 
-/* The write-ahead log may reach 64 MiB before it is copied back: pages of the key index are then written once for many
- * rows. */
+/* The write-ahead log may reach 64 MiB before it is copied back: pages of the key table are then written once for many
+ * rows. The writer's cache, filled only as needed, holds the key table of 3 million pages. */
 static const char write_pragmas[] = "PRAGMA page_size = 4096;"
                                     "PRAGMA journal_mode = WAL;"
                                     "PRAGMA synchronous = NORMAL;"
                                     "PRAGMA wal_autocheckpoint = 16384;"
-                                    "PRAGMA journal_size_limit = 67108864;";
+                                    "PRAGMA journal_size_limit = 67108864;"
+                                    "PRAGMA cache_size = -65536;";
 static const char common_pragmas[] = "PRAGMA cache_size = -16384;"
                                      "PRAGMA mmap_size = 0;"
                                      "PRAGMA trusted_schema = OFF;";

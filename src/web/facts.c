@@ -15,13 +15,12 @@
 
 /* What a tag means to us, whatever its attributes. */
 enum {
-    DO_BREAK = 1,    /* block boundary */
-    DO_GAP = 2,      /* word boundary */
-    DO_LEAVE = 4,    /* as a start tag it ends svg and math (13.2.6.5) */
-    DO_RAW = 8,      /* content is not markup, see raw_state */
-    DO_START = 16,   /* on_start has a case for it */
-    DO_END = 32,     /* on_end has a case for it */
-    DO_FOREIGN = 64, /* of interest inside svg and math */
+    DO_BREAK = 1,  /* block boundary */
+    DO_GAP = 2,    /* word boundary */
+    DO_LEAVE = 4,  /* as a start tag it ends svg and math (13.2.6.5) */
+    DO_RAW = 8,    /* content is not markup, see raw_state */
+    DO_START = 16, /* on_start has a case for it */
+    DO_END = 32,   /* on_end has a case for it */
 };
 
 static const uint8_t DOES[HTML_TAG_COUNT] = {
@@ -44,7 +43,6 @@ static const uint8_t DOES[HTML_TAG_COUNT] = {
     [HTML_TAG_code] = DO_LEAVE,
     [HTML_TAG_datalist] = DO_GAP | DO_END,
     [HTML_TAG_dd] = DO_BREAK | DO_LEAVE,
-    [HTML_TAG_desc] = DO_FOREIGN,
     [HTML_TAG_details] = DO_BREAK,
     [HTML_TAG_dialog] = DO_BREAK,
     [HTML_TAG_dir] = DO_BREAK,
@@ -57,7 +55,6 @@ static const uint8_t DOES[HTML_TAG_COUNT] = {
     [HTML_TAG_figcaption] = DO_BREAK,
     [HTML_TAG_figure] = DO_BREAK,
     [HTML_TAG_footer] = DO_BREAK,
-    [HTML_TAG_foreignobject] = DO_FOREIGN,
     [HTML_TAG_form] = DO_BREAK,
     [HTML_TAG_frame] = DO_START,
     [HTML_TAG_frameset] = DO_BREAK,
@@ -250,8 +247,12 @@ static void end_heading(struct collector *c)
     struct capture *capture = &c->captures[CAPTURE_HEADING];
     if (!capture->on)
         return;
+    if (out->heading_count == FACTS_HEADINGS_MAX) {
+        capture->on = false;
+        return;
+    }
     struct span text = capture_end(capture, &c->fold, c->a);
-    if (!text.n || out->heading_count == FACTS_HEADINGS_MAX)
+    if (!text.n)
         return;
     out->headings = grow(c->a, out->headings, out->heading_count, &c->heading_cap, sizeof(*out->headings));
     out->headings[out->heading_count++] = (struct fact_heading){c->heading_level, text};

@@ -1,7 +1,5 @@
 #include "web/facts_text.h"
 
-#include <assert.h>
-
 #include "base/utf8.h"
 #include "web/facts.h"
 #include "web/html_entity.h"

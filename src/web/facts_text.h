@@ -48,7 +48,7 @@ struct fold {
     char window[FOLD_WINDOW + FOLD_SLACK];
 };
 
-/* `in_bytes` is the size of the page, `in_end` its end. */
+/* The buffer for a page; `keep`: in the arena, for the whole text. Then the caller sets the captures. */
 void fold_begin(struct fold *f, struct arena *a, struct span page, bool keep);
 /* Text of the page (a span of it). `refs`: with character references. */
 void fold_text(struct fold *f, struct span raw, bool refs);

@@ -89,12 +89,23 @@ static bool is_alnum(char c)
     return ascii_is_alpha(c) || ascii_is_digit(c);
 }
 
+/* As span_cmp; names differ within a few bytes, so that a call of memcmp costs more than it saves. */
+static inline int name_cmp(struct span a, const char *b, size_t n)
+{
+    size_t i = 0, least = a.n < n ? a.n : n;
+    while (i < least && a.p[i] == b[i])
+        i++;
+    if (i < least)
+        return a.p[i] < b[i] ? -1 : 1;
+    return (a.n > n) - (a.n < n);
+}
+
 static const struct row *find_row(const struct row *rows, size_t count, struct span name)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        int order = span_cmp(name, span_of((const char *)&NAMES + rows[mid].at, rows[mid].len));
+        int order = name_cmp(name, (const char *)&NAMES + rows[mid].at, rows[mid].len);
         if (order == 0)
             return &rows[mid];
         if (order < 0)
@@ -173,8 +184,13 @@ static size_t named_ref(struct span s, bool in_attribute, char *out, size_t *out
         len++;
     const struct row *row = NULL;
     size_t used = len + 2;
-    if (len + 1 < s.n && s.p[len + 1] == ';')
-        row = find_row(ROWS, ROW_COUNT, span_cut(s, 1, len));
+    if (len + 1 < s.n && s.p[len + 1] == ';') {
+        /* The letters of western Europe first: they are among the few. */
+        if (len <= LEGACY_MAX_LEN)
+            row = find_row(LEGACY_ROWS, LEGACY_COUNT, span_cut(s, 1, len));
+        if (!row)
+            row = find_row(ROWS, ROW_COUNT, span_cut(s, 1, len));
+    }
     if (!row)
         row = find_legacy(s, len, in_attribute, &used);
     if (!row)

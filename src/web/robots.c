@@ -3,7 +3,7 @@
  * text:
  *
  *     text   Disallow: /shop/%7Ejoe$ /shop/~joe Allow: /shop Sitemap-URL ...
- *            `---- shown ----------´ `-pattern´ `-- both --´
+ *            `---- shown ----------' `-pattern' `-- both --'
  *
  * Rules are sorted so that the first that matches decides. */
 #include "web/robots.h"

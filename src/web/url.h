@@ -15,8 +15,8 @@ struct url {
     struct span scheme;   /* "https", without the colon */
     struct span username; /* percent-encoded */
     struct span password;
-    struct span host; /* serialised: lower case, punycode, "[::1]" with its brackets */
-    struct span path; /* "/a/b", or the opaque path */
+    struct span host;     /* serialised: lower case, punycode, "[::1]" with its brackets */
+    struct span path;     /* "/a/b", or the opaque path */
     struct span query;    /* without '?' */
     struct span fragment; /* without '#' */
     int port;             /* the effective port: explicit or the scheme's default; -1 where there is none */
@@ -34,8 +34,8 @@ MUST_USE status url_parse(struct arena *a, struct span input, const struct url *
 
 bool url_is_http(const struct url *u); /* http or https with a host */
 
-/* "https://host:port", without the port where it is the default: the site of an http(s) URL. A prefix of href when there
- * is no user name; made in the arena otherwise. */
+/* "https://host:port", without the port where it is the default: the site of an http(s) URL. A prefix of href when
+ * there is no user name; made in the arena otherwise. */
 struct span url_site(struct arena *a, const struct url *u);
 
 /* Path and query as sent in a request line: "/a?b". Points into href. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2154,SC2046 # variables of lib.sh and nginx.sh; lists are meant to be split
 # Crawls documentation sites (all six, or those named) and compares the pages with those that the walk of their files finds.
 #
 # Prints "ok NAME ..." or "not ok NAME ..." a site; the differences, one URL a line with the page that links it, are in

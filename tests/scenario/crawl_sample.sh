@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
 # The sample web from its seeds: the pages found are those the sample says are there, and nothing forbidden is asked for.
 . "$(dirname "$0")/lib.sh"
 
@@ -23,9 +24,9 @@ without_traps() { # endless areas are counted, not listed
 listed page >"$tmp/want"
 listed page document >"$tmp/may"
 without_traps <"$tmp/got" >"$tmp/got_listed"
-missing=$(LC_ALL=C comm -23 "$tmp/want" "$tmp/got_listed")
-extra=$(LC_ALL=C comm -13 "$tmp/may" "$tmp/got_listed")
-check sample_pages_all_found "missing: $(echo $missing)" [ -z "$missing" ]
+missing=$(LC_ALL=C comm -23 "$tmp/want" "$tmp/got_listed" | head -n 5)
+extra=$(LC_ALL=C comm -13 "$tmp/may" "$tmp/got_listed" | head -n 5)
+check sample_pages_all_found "$(wc -l <"$tmp/got_listed") of $(wc -l <"$tmp/want"), missing: $(echo $missing) ..." [ -z "$missing" ]
 check sample_pages_none_else "unexpected: $(echo $extra)" [ -z "$extra" ]
 
 control /__ledger >"$tmp/ledger"

@@ -3,7 +3,8 @@
 # Prints "ok NAME" / "not ok NAME reason"; everything a script starts is stopped by its process id when it ends.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=${BUILD:-$top/build}
+build=${BUILD:-build}
+case $build in /*) ;; *) build=$top/$build ;; esac
 
 find_program() { # NAME FOLDER: in the build folder itself or below it
     for p in "$build/$1" "$build/$2/$1"; do

@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
 # A power cut: the folder as the disk might hold it, that is without the end of what was written in the last second. The crawl
 # is stopped for an instant while its folder is copied, journals of the copy are cut, and a crawl from the copy must end with
 # the same pages.

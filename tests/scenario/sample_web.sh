@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
 # The sample web and the walk are themselves tools of the tests: here they are tested, with curl and a few files.
 . "$(dirname "$0")/lib.sh"
 serve_sample --big 1000 --big-hosts 3 --part sites

@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
 # SIGINT and SIGTERM in the middle of a crawl: it stops at once, says how to go on, and going on makes no request again.
 . "$(dirname "$0")/lib.sh"
 pages=4000

@@ -150,11 +150,11 @@ static void classifies_every_special_range(void **state)
         {"64:ff9b:0:1::1", ADDR_RESERVED},
         {"100::1", ADDR_RESERVED},
         {"2000::1", ADDR_PUBLIC},
-        {"2001:0:4136:e378:8000:63bf:3fff:fdd2", ADDR_RESERVED},  /* Teredo: public server, client 192.0.2.45 */
-        {"2001:0:4136:e378:8000:63bf:f7f7:f7f7", ADDR_PUBLIC},    /* client 8.8.8.8 */
-        {"2001:0:0a00:0001:8000:63bf:f7f7:f7f7", ADDR_PRIVATE},   /* server 10.0.0.1 */
-        {"2001:0:4136:e378:8000:63bf:80ff:fffe", ADDR_LOOPBACK},  /* client 127.0.0.1 */
-        {"2001:0:e000:0001:8000:63bf:80ff:fffe", ADDR_RESERVED},  /* server multicast, client loopback */
+        {"2001:0:4136:e378:8000:63bf:3fff:fdd2", ADDR_RESERVED}, /* Teredo: public server, client 192.0.2.45 */
+        {"2001:0:4136:e378:8000:63bf:f7f7:f7f7", ADDR_PUBLIC},   /* client 8.8.8.8 */
+        {"2001:0:0a00:0001:8000:63bf:f7f7:f7f7", ADDR_PRIVATE},  /* server 10.0.0.1 */
+        {"2001:0:4136:e378:8000:63bf:80ff:fffe", ADDR_LOOPBACK}, /* client 127.0.0.1 */
+        {"2001:0:e000:0001:8000:63bf:80ff:fffe", ADDR_RESERVED}, /* server multicast, client loopback */
         {"2001:2::1", ADDR_RESERVED},
         {"2001:10::1", ADDR_RESERVED},
         {"2001:20::1", ADDR_RESERVED},
@@ -263,8 +263,9 @@ static void reads_prefixes_strictly(void **state)
 
 static void knows_the_bad_ports(void **state)
 {
-    static const int bad[] = {-1, 0, 1, 7, 19, 22, 25, 53, 110, 143, 465, 587, 636, 989, 995, 1720, 2049, 3659, 4045,
-                              4190, 5060, 5061, 6000, 6566, 6665, 6669, 6679, 6697, 10080, 65536};
+    static const int bad[] = {-1,   0,    1,    7,    19,   22,   25,   53,   110,   143,
+                              465,  587,  636,  989,  995,  1720, 2049, 3659, 4045,  4190,
+                              5060, 5061, 6000, 6566, 6665, 6669, 6679, 6697, 10080, 65536};
     static const int good[] = {2, 80, 81, 443, 3000, 3306, 5432, 6001, 6670, 8000, 8080, 8443, 10081, 65535};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (!port_is_bad(bad[i]))
@@ -281,9 +282,9 @@ static void knows_the_bad_ports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_and_writes_addresses),  cmocka_unit_test(classifies_every_special_range),
+        cmocka_unit_test(reads_and_writes_addresses),   cmocka_unit_test(classifies_every_special_range),
         cmocka_unit_test(takes_mapped_addresses_apart), cmocka_unit_test(finds_the_network_of_an_address),
-        cmocka_unit_test(reads_prefixes_strictly),     cmocka_unit_test(knows_the_bad_ports),
+        cmocka_unit_test(reads_prefixes_strictly),      cmocka_unit_test(knows_the_bad_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

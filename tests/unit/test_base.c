@@ -11,7 +11,8 @@
 
 static void siphash_gives_the_reference_values(void **state)
 {
-    /* SipHash-1-3 with key 00..0f of the inputs "", 00, 00 01: values of the reference implementation's vectors (little-endian). */
+    /* SipHash-1-3 with key 00..0f of the inputs "", 00, 00 01: values of the reference implementation's vectors
+     * (little-endian). */
     const struct sip_key key = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
     const unsigned char in[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     assert_true(siphash(&key, span_of(in, 0)) == 0xabac0158050fc4dcu);
@@ -141,9 +142,20 @@ static void utf8_replaces_broken_sequences_as_the_standard_does(void **state)
         const char *in;
         unsigned scalars, bad;
     } cases[] = {
-        {"abc", 3, 0},           {"\xc3\xa4", 1, 0},         {"\xe2\x82\xac", 1, 0}, {"\xf0\x9f\x98\x80", 1, 0},
-        {"\xc0\x80", 2, 2},      {"\xe0\x80\x80", 3, 3},     {"\xed\xa0\x80", 3, 3}, {"\xf4\x90\x80\x80", 4, 4},
-        {"\xf0\x9f\x98", 1, 1},  {"\xe2\x82" "a", 2, 1},     {"\xff", 1, 1},         {"\x80", 1, 1},
+        {"abc", 3, 0},
+        {"\xc3\xa4", 1, 0},
+        {"\xe2\x82\xac", 1, 0},
+        {"\xf0\x9f\x98\x80", 1, 0},
+        {"\xc0\x80", 2, 2},
+        {"\xe0\x80\x80", 3, 3},
+        {"\xed\xa0\x80", 3, 3},
+        {"\xf4\x90\x80\x80", 4, 4},
+        {"\xf0\x9f\x98", 1, 1},
+        {"\xe2\x82"
+         "a",
+         2, 1},
+        {"\xff", 1, 1},
+        {"\x80", 1, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct span s = span_str(cases[i].in);

@@ -123,8 +123,8 @@ static void on_done(void *arg, const struct fetch_result *r)
     struct bed *b = arg;
     b->last = *r;
     b->text.n = 0;
-    struct span *const all[] = {&b->last.content_type, &b->last.etag,          &b->last.last_modified,
-                                &b->last.location,     &b->last.retry_after,   &b->last.date,
+    struct span *const all[] = {&b->last.content_type, &b->last.etag,           &b->last.last_modified,
+                                &b->last.location,     &b->last.retry_after,    &b->last.date,
                                 &b->last.robots_tags,  &b->last.link_canonical, &b->last.content_encoding};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         *all[i] = keep_span(b, *all[i]);
@@ -205,7 +205,7 @@ static void fetches_a_page_with_its_headers(void **state)
     assert_true(r->timing.connect_us > 0 && r->timing.tls_us == 0);
     assert_true(r->timing.first_byte_us >= r->timing.connect_us && r->timing.total_us >= r->timing.first_byte_us);
     char want[512];
-    snprintf(want, sizeof(want), "GET|site.test:%d|tester/1|||deflate, gzip, br, zstd|yes|text/html", b.port);
+    snprintf(want, sizeof(want), "GET|site.test:%d|tester/1|||gzip, deflate, br, zstd|yes|text/html", b.port);
     CHECK_SPAN("request", span_cut(span_str(b.seen), 0, strlen(want)), span_str(want));
     bed_close(&b);
 }
@@ -438,8 +438,8 @@ static void refuses_addresses_and_ports_without_connecting(void **state)
 
 static void refuses_what_is_no_http_url(void **state)
 {
-    static const char *const urls[] = {"",       "ftp://a.test/",  "file:///etc/passwd", "http://", "http:///x",
-                                       "/page",  "http://a:99999/", "gopher://a/",       "http://a:x/"};
+    static const char *const urls[] = {"",      "ftp://a.test/",   "file:///etc/passwd", "http://",    "http:///x",
+                                       "/page", "http://a:99999/", "gopher://a/",        "http://a:x/"};
     struct bed b;
     bed_open(&b, (struct fetcher_opts){.allow_private = true});
     for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
@@ -449,6 +449,52 @@ static void refuses_what_is_no_http_url(void **state)
         loop_run(b.loop);
         CHECK_STATUS(urls[i], b.last.st, ST_INVALID);
     }
+    bed_close(&b);
+}
+
+static void goes_through_a_proxy_when_told(void **state)
+{
+    struct bed b, proxy;
+    char at[64];
+    setenv("http_proxy", "http://127.0.0.1:1", 1); /* nobody listens there */
+    bed_open(&proxy, (struct fetcher_opts){0});
+    snprintf(at, sizeof(at), "http://127.0.0.1:%d", proxy.port);
+    bed_open(&b, (struct fetcher_opts){.proxy = span_str(at)}); /* a proxy may be near, whatever the sites may be */
+    struct fetch_req req = {.url = SPAN("http://far.test/page"), .done = on_done, .arg = &b};
+    b.want = 1;
+    fetcher_get(b.fetcher, &req);
+    loop_run(b.loop);
+    CHECK_STATUS("through the proxy", b.last.st, ST_OK);
+    assert_int_equal(b.last.http_status, 404); /* it was asked for all of "http://far.test/page" */
+    assert_true(addr_eq(&b.last.addr, &LOOPBACK));
+    assert_int_equal(proxy.handled, 1);
+    assert_non_null(strstr(proxy.seen, "GET|far.test|"));
+    bed_close(&b);
+    bed_close(&proxy);
+    bed_open(&b, (struct fetcher_opts){.allow_private = true});
+    CHECK_STATUS("the environment's is not used", get(&b, "/page", (struct fetch_req){0})->st, ST_OK);
+    bed_close(&b);
+    unsetenv("http_proxy");
+}
+
+static void fetches_over_ipv6(void **state)
+{
+    const struct addr six = {6, {[15] = 1}};
+    struct bed b;
+    bed_open(&b, (struct fetcher_opts){.allow_private = true});
+    struct httpd *h = NULL;
+    struct httpd_opts serve = {.addr = six, .fn = site, .self = &b};
+    if (httpd_new(&serve, &h) != ST_OK) {
+        bed_close(&b);
+        skip(); /* a machine without IPv6 */
+    }
+    b.port = httpd_port(h);
+    for (int i = 0; i < 2; i++) {
+        const struct fetch_result *r = get(&b, "/page", (struct fetch_req){.addr = six});
+        CHECK_STATUS("::1", r->st, ST_OK);
+        assert_true(addr_eq(&r->addr, &six) && r->reused == i);
+    }
+    httpd_free(h);
     bed_close(&b);
 }
 
@@ -498,16 +544,14 @@ static void freeing_is_allowed_inside_the_callback(void **state)
     static const struct {
         const char *label, *path;
         struct addr addr;
-    } cases[] = {
-        {"done", "/page", LOOPBACK}, {"refused", "/page", {4, {224}}}, {"timeout", "/slow", LOOPBACK}};
+    } cases[] = {{"done", "/page", LOOPBACK}, {"refused", "/page", {4, {224}}}, {"timeout", "/slow", LOOPBACK}};
     for (size_t c = 0; c < 3; c++) {
         struct bed b;
         bed_open(&b, (struct fetcher_opts){.allow_private = true, .connections_max = 4, .first_byte_ms = 100});
         char url[100];
         snprintf(url, sizeof(url), "http://site.test:%d%s", b.port, cases[c].path);
         for (int i = 0; i < 8; i++) {
-            struct fetch_req req = {
-                .url = span_str(url), .addr = cases[c].addr, .done = free_in_callback, .arg = &b};
+            struct fetch_req req = {.url = span_str(url), .addr = cases[c].addr, .done = free_in_callback, .arg = &b};
             fetcher_get(b.fetcher, &req);
         }
         loop_run(b.loop);
@@ -569,8 +613,7 @@ static void tls_certificates_are_checked(void **state)
                                            .ca_file = cases[i].has_ca ? span_str(cert) : SPAN(""),
                                            .insecure = cases[i].insecure});
         struct httpd *tls = NULL;
-        struct httpd_opts serve = {
-            .addr = LOOPBACK, .fn = site, .self = &b, .tls_cert = cert_pem, .tls_key = key_pem};
+        struct httpd_opts serve = {.addr = LOOPBACK, .fn = site, .self = &b, .tls_cert = cert_pem, .tls_key = key_pem};
         CHECK_STATUS(cases[i].label, httpd_new(&serve, &tls), ST_OK);
         snprintf(name, sizeof(name), "https://%s:%d/page", cases[i].host, httpd_port(tls));
         struct fetch_req req = {.url = span_str(name), .addr = LOOPBACK, .done = on_done, .arg = &b};
@@ -663,13 +706,15 @@ static void odd_responses_have_sensible_ends(void **state)
         {"long body", SPAN("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi and more"), ST_OK, 200, SPAN("hi")},
         {"bad length", SPAN("HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\nhi"), ST_PROTOCOL, 200, SPAN("")},
         {"negative length", SPAN("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhi"), ST_PROTOCOL, 200, SPAN("")},
-        {"chunked", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n1;x=y\r\n!\r\n0\r\nETag: no\r\n\r\n"),
+        {"chunked",
+         SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n1;x=y\r\n!\r\n0\r\nETag: no\r\n\r\n"),
          ST_OK, 200, SPAN("hi!")},
         {"bad chunk", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n"), ST_PROTOCOL, 200,
          SPAN("hi")},
-        {"cut chunk", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhi"), ST_PROTOCOL, 200, SPAN("hi")},
-        {"early hints", SPAN("HTTP/1.1 103 Hi\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"), ST_OK,
-         200, SPAN("hi")},
+        {"cut chunk", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhi"), ST_PROTOCOL, 200,
+         SPAN("hi")},
+        {"early hints", SPAN("HTTP/1.1 103 Hi\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+         ST_OK, 200, SPAN("hi")},
         {"not HTTP", SPAN("220 mail.example ESMTP\r\n"), ST_PROTOCOL, 0, SPAN("")},
         {"head only, cut", SPAN("HTTP/1.1 200 OK\r\nContent-Ty"), ST_PROTOCOL, 200, SPAN("")},
         {"binary", {"\0\1\2\3\xff\xfe", 6}, ST_PROTOCOL, 0, SPAN("")},
@@ -763,10 +808,10 @@ static void reads_dates_in_three_forms(void **state)
         {"Mon, 29 Feb 2100 12:00:00 GMT", -1},
         {"Sun, 31 Apr 1994 08:49:37 GMT", -1},
         {"Sun, 00 Nov 1994 08:49:37 GMT", -1},
-        {"Thursday, 01-Jan-70 00:00:00 GMT", 3155760000}, /* 2070: less than fifty years ahead */
-        {"Friday, 01-Jan-77 00:00:00 GMT", 220924800},    /* 1977: 2077 would be more */
+        {"Thursday, 01-Jan-70 00:00:00 GMT", 3155760000},  /* 2070: less than fifty years ahead */
+        {"Friday, 01-Jan-77 00:00:00 GMT", 220924800},     /* 1977: 2077 would be more */
         {"Wednesday, 01-Jan-76 00:00:00 GMT", 3345062400}, /* 2076 */
-        {"Friday, 31-Dec-76 00:00:00 GMT", 220838400},    /* 1976 */
+        {"Friday, 31-Dec-76 00:00:00 GMT", 220838400},     /* 1976 */
         {"Saturday, 01-Jan-00 00:00:00 GMT", 946684800},
         {"Sun, 06 Nov 94 08:49:37 GMT", -1},
         {"Sunday, 06-Nov-1994 08:49:37 GMT", -1},
@@ -874,10 +919,17 @@ static void knows_the_types_of_pages(void **state)
         const char *type;
         bool want;
     } cases[] = {
-        {"text/html", true},         {"TEXT/HTML ; charset=x", true}, {"application/xhtml+xml", true},
-        {"text/plain", true},        {"", true},                      {"garbage", true},
-        {"image/png", false},        {"text/css", false},             {"application/json", false},
-        {"text/html5", false},       {"application/xml", false},
+        {"text/html", true},
+        {"TEXT/HTML ; charset=x", true},
+        {"application/xhtml+xml", true},
+        {"text/plain", true},
+        {"", true},
+        {"garbage", true},
+        {"image/png", false},
+        {"text/css", false},
+        {"application/json", false},
+        {"text/html5", false},
+        {"application/xml", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         CHECK(cases[i].type, type_is_page(span_str(cases[i].type)) == cases[i].want);
@@ -900,6 +952,8 @@ int main(void)
         cmocka_unit_test(reports_lost_connections),
         cmocka_unit_test(refuses_addresses_and_ports_without_connecting),
         cmocka_unit_test(refuses_what_is_no_http_url),
+        cmocka_unit_test(goes_through_a_proxy_when_told),
+        cmocka_unit_test(fetches_over_ipv6),
         cmocka_unit_test(many_at_once_all_come_back_once),
         cmocka_unit_test(freeing_cancels_what_is_under_way),
         cmocka_unit_test(freeing_is_allowed_inside_the_callback),

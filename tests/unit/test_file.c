@@ -61,9 +61,12 @@ static void replaces_all_or_nothing(void **state)
         int err;
         status want;
     } cases[] = {
-        {"disk full at once", 0, ENOSPC, ST_FULL}, {"disk full in the middle", 3, ENOSPC, ST_FULL},
-        {"quota", 3, EDQUOT, ST_FULL},             {"disk fails", 3, EIO, ST_IO},
-        {"read-only", 0, EROFS, ST_IO},            {"just enough", 9, ENOSPC, ST_OK},
+        {"disk full at once", 0, ENOSPC, ST_FULL},
+        {"disk full in the middle", 3, ENOSPC, ST_FULL},
+        {"quota", 3, EDQUOT, ST_FULL},
+        {"disk fails", 3, EIO, ST_IO},
+        {"read-only", 0, EROFS, ST_IO},
+        {"just enough", 9, ENOSPC, ST_OK},
     };
     char path[TEST_PATH], temp[TEST_PATH];
     test_path(path, "f");

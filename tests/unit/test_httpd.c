@@ -217,9 +217,12 @@ static void several_threads_serve_several_clients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_with_what_the_handler_says), cmocka_unit_test(drop_hangs_up_without_a_byte),
-        cmocka_unit_test(taken_port_is_busy),                 cmocka_unit_test(tells_which_address_was_connected_to),
-        cmocka_unit_test(delays_do_not_hold_up_others),       cmocka_unit_test(stops_while_an_answer_is_delayed),
+        cmocka_unit_test(answers_with_what_the_handler_says),
+        cmocka_unit_test(drop_hangs_up_without_a_byte),
+        cmocka_unit_test(taken_port_is_busy),
+        cmocka_unit_test(tells_which_address_was_connected_to),
+        cmocka_unit_test(delays_do_not_hold_up_others),
+        cmocka_unit_test(stops_while_an_answer_is_delayed),
         cmocka_unit_test(several_threads_serve_several_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

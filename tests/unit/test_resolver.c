@@ -19,15 +19,15 @@ struct record {
 };
 
 static const struct record records[] = {
-    {"both.test", 1, 300, "192.0.2.1"},        {"both.test", 28, 200, "2001:db8::1"},
-    {"four.test", 1, 300, "192.0.2.4"},        {"six.test", 28, 300, "2001:db8::6"},
-    {"short.test", 1, 1, "192.0.2.9"},         {"long.test", 1, 999999, "192.0.2.10"},
-    {"alias.test", 5, 60, "four.test"},        {"mapped.test", 28, 300, "::ffff:192.0.2.33"},
-    {"many.test", 1, 300, "192.0.2.11"},       {"many.test", 1, 300, "192.0.2.12"},
-    {"many.test", 1, 300, "192.0.2.13"},       {"many.test", 1, 300, "192.0.2.14"},
-    {"many.test", 1, 300, "192.0.2.15"},       {"many.test", 1, 300, "192.0.2.16"},
-    {"many.test", 28, 300, "2001:db8::11"},    {"many.test", 28, 300, "2001:db8::12"},
-    {"twice.test", 1, 300, "192.0.2.20"},      {"twice.test", 1, 300, "192.0.2.20"},
+    {"both.test", 1, 300, "192.0.2.1"},     {"both.test", 28, 200, "2001:db8::1"},
+    {"four.test", 1, 300, "192.0.2.4"},     {"six.test", 28, 300, "2001:db8::6"},
+    {"short.test", 1, 1, "192.0.2.9"},      {"long.test", 1, 999999, "192.0.2.10"},
+    {"alias.test", 5, 60, "four.test"},     {"mapped.test", 28, 300, "::ffff:192.0.2.33"},
+    {"many.test", 1, 300, "192.0.2.11"},    {"many.test", 1, 300, "192.0.2.12"},
+    {"many.test", 1, 300, "192.0.2.13"},    {"many.test", 1, 300, "192.0.2.14"},
+    {"many.test", 1, 300, "192.0.2.15"},    {"many.test", 1, 300, "192.0.2.16"},
+    {"many.test", 28, 300, "2001:db8::11"}, {"many.test", 28, 300, "2001:db8::12"},
+    {"twice.test", 1, 300, "192.0.2.20"},   {"twice.test", 1, 300, "192.0.2.20"},
 };
 
 struct dns {
@@ -58,8 +58,15 @@ static size_t put_record(unsigned char *to, const struct record *r)
         length = put_name(data, r->value);
     else
         length = inet_pton(r->type == 1 ? AF_INET : AF_INET6, r->value, data) ? (r->type == 1 ? 4 : 16) : 0;
-    const unsigned char head[] = {0, (unsigned char)r->type, 0, 1, (unsigned char)(r->ttl >> 24),
-                                  (unsigned char)(r->ttl >> 16), (unsigned char)(r->ttl >> 8), (unsigned char)r->ttl, 0,
+    const unsigned char head[] = {0,
+                                  (unsigned char)r->type,
+                                  0,
+                                  1,
+                                  (unsigned char)(r->ttl >> 24),
+                                  (unsigned char)(r->ttl >> 16),
+                                  (unsigned char)(r->ttl >> 8),
+                                  (unsigned char)r->ttl,
+                                  0,
                                   (unsigned char)length};
     memcpy(to + n, head, sizeof(head));
     memcpy(to + n + sizeof(head), data, length);
@@ -202,7 +209,8 @@ static const char *list(const struct resolved *r)
     char one[ADDR_TEXT_MAX];
     text[0] = '\0';
     for (unsigned i = 0; i < r->count; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "", addr_format(&r->addrs[i], one));
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
+                 addr_format(&r->addrs[i], one));
     return text;
 }
 
@@ -253,7 +261,8 @@ static void answers_names_of_every_kind(void **state)
             if (cases[i].ttl_ms < 0)
                 CHECK(cases[i].host, r->expires == MONO_NEVER && r->took_us == 0);
             else
-                CHECK(cases[i].host, r->expires >= now + cases[i].ttl_ms - 10 && r->expires <= now + cases[i].ttl_ms + 9000);
+                CHECK(cases[i].host,
+                      r->expires >= now + cases[i].ttl_ms - 10 && r->expires <= now + cases[i].ttl_ms + 9000);
         }
         bed_close(&b);
     }

@@ -141,8 +141,10 @@ static void keeping_what_is_not_there_is_corrupt(void **state)
     static const struct {
         const char *label;
         struct run_ref add; /* to the good one */
-    } cases[] = {
-        {"no such file", {1, 0, 0}}, {"longer", {0, 1, 0}}, {"farther", {0, 0, 1}}, {"far out", {0, 0, UINT64_MAX - 9}}};
+    } cases[] = {{"no such file", {1, 0, 0}},
+                 {"longer", {0, 1, 0}},
+                 {"farther", {0, 0, 1}},
+                 {"far out", {0, 0, UINT64_MAX - 9}}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct run_ref bad = {a.file + cases[i].add.file, a.bytes + cases[i].add.bytes, a.offset + cases[i].add.offset};
         CHECK_STATUS(cases[i].label, runs_keep(r, &bad), ST_CORRUPT);

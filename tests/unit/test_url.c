@@ -608,6 +608,19 @@ static void sorts_parameters_only_when_asked(void **state)
     arena_done(&a);
 }
 
+static void drops_by_the_globs_it_is_given(void **state)
+{
+    static const struct span globs[] = {{"*_tag", 5}, {"q", 1}, {"a?c", 3}};
+    const struct url_norm norm = {globs, 3, false};
+    struct arena a;
+    struct url u;
+    arena_init(&a);
+    CHECK_STATUS("parse", url_parse(&a, SPAN("http://h/p;Q=1?x_tag=1&Q=2&qq=3&ABC=4&utm_a=5&=6"), NULL, &u), ST_OK);
+    CHECK_STATUS("normalise", url_normalise(&a, &u, &norm, 2048, &u), ST_OK);
+    CHECK_SPAN("what is left", u.href, SPAN("http://h/p?qq=3&utm_a=5&=6"));
+    arena_done(&a);
+}
+
 static void normalisation_has_limits(void **state)
 {
     struct arena a;
@@ -829,6 +842,7 @@ int main(void)
         cmocka_unit_test(refuses_input_over_the_ceiling),
         cmocka_unit_test(normalises_with_the_default_list),
         cmocka_unit_test(sorts_parameters_only_when_asked),
+        cmocka_unit_test(drops_by_the_globs_it_is_given),
         cmocka_unit_test(normalisation_has_limits),
         cmocka_unit_test(properties_hold_over_every_vector),
         cmocka_unit_test(properties_hold_over_random_references),

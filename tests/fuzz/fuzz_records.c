@@ -1,0 +1,71 @@
+/* fuzz_records.c - any bytes as a records file. What was read must be what a writer would have written: framed again,
+ * the records are the file up to good_bytes. Each record is also given to the reader of seen partitions. */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "store/records.h"
+#include "store/seen.h"
+#include "store/store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define KIND 7
+
+struct rewrite {
+    struct buf framed;
+    struct seen *seen; /* borrowed */
+};
+
+static status frame_again(void *arg, uint8_t type, struct span payload)
+{
+    struct rewrite *r = arg;
+    records_frame(&r->framed, type, payload);
+    status st = seen_load(r->seen, payload);
+    assert(st == ST_OK || st == ST_CORRUPT);
+    wall_ms at = 0;
+    bool changed;
+    while (store_history_next(&payload, &at, &changed))
+        ;
+    return ST_OK;
+}
+
+/* Opened once; its folder goes at once, so that no record can name a file that is there. */
+static struct seen *the_seen(void)
+{
+    static struct seen *s;
+    char dir[] = "/tmp/orb-fuzz-XXXXXX";
+    if (s || !mkdtemp(dir))
+        return s;
+    status st = seen_open(dir, NULL, &s);
+    assert(st == ST_OK);
+    rmdir(dir);
+    return s;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rewrite r = {.seen = the_seen()};
+    struct records_info info;
+    char path[64];
+    int fd = memfd_create("records", MFD_CLOEXEC);
+    assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    status st = records_read(path, KIND, frame_again, &r, &info);
+    if (st == ST_OK) {
+        assert(info.file_bytes == size && info.good_bytes <= size &&
+               info.was_torn == (info.good_bytes < size || size == 0));
+        if (info.good_bytes) {
+            struct span body = span_cut(span_of(data, size), 24, info.good_bytes - 24);
+            assert(span_eq(body, buf_span(&r.framed)));
+        }
+    }
+    close(fd);
+    buf_done(&r.framed);
+    return 0;
+}
