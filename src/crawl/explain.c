@@ -87,7 +87,7 @@ static void say_timings(struct explain *e, const struct page *p)
                  {"total", p->total_us}};
     struct buf b = {0};
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-        if (parts[i].us >= 0)
+        if (parts[i].us > 0) /* a kept-alive connection has no connect and no handshake */
             buf_printf(&b, "%s%s %.1f ms", b.n ? ", " : "", parts[i].name, parts[i].us / 1000.0);
     if (b.n)
         fact(e, "timing", "timing", buf_span(&b));
@@ -359,6 +359,11 @@ status crawl_explain(const char *data_dir, struct span url, struct explain *out,
             st = ST_OK;
         if (st == ST_OK)
             decide_state(&q);
+        struct buf all = {0};
+        buf_printf(&all, "%-16s %s\n", "state", out->state ? out->state : "unknown");
+        buf_put(&all, buf_span(&out->lines));
+        buf_done(&out->lines);
+        out->lines = all;
         buf_puts(&out->json, ",\"state\":");
         json_text(&out->json, span_str(out->state ? out->state : "unknown"));
         buf_putc(&out->json, '}');

@@ -24,7 +24,7 @@ struct fetcher_opts {
     size_t body_bytes_max;                   /* 0 = 16 MiB, after decoding */
     unsigned ratio_max;                      /* 0 = 200: decoded bytes over wire bytes, past the first 1 MiB decoded */
     uint64_t rate_bytes_per_s;               /* 0 = no limit; for all requests of this fetcher together */
-    unsigned connections_max;                /* 0 = 128 */
+    unsigned connections_max; /* 0 = 128 requests under way, more wait; up to 4 times as many connections stay open */
     const struct log *log;
 };
 
@@ -62,15 +62,17 @@ struct fetch_req {
     struct span url;                 /* normalised http(s) URL; copied */
     struct addr addr;                /* connect here; family 0 with a proxy */
     struct span etag, last_modified; /* for If-None-Match / If-Modified-Since; empty = unconditional; copied */
-    bool any_type; /* take the body whatever its type; else only HTML, XHTML and text/plain are read, others are dropped
-                      as early as is cheap */
+    bool any_type; /* take the body whatever its type; else only HTML, XHTML, text/plain and untyped are read, others
+                      are dropped as early as is cheap */
     bool is_head;
     fetch_fn *done;
     void *arg;
 };
 
 MUST_USE status fetcher_new(struct loop *l, const struct fetcher_opts *opts, struct fetcher **out);
-void fetcher_free(struct fetcher *f); /* requests under way are called back with ST_CANCELLED */
+/* Requests under way are called back with ST_CANCELLED and must not be made anew from there. Allowed inside a callback.
+ */
+void fetcher_free(struct fetcher *f);
 void fetcher_get(struct fetcher *f, const struct fetch_req *req);
 unsigned fetcher_active(const struct fetcher *f);
 

@@ -7,6 +7,8 @@
 # (FOLDER/ports: package, port). $web+20 speaks TLS with HTTP/2 for libgtk-4-doc, $web+21 TLS with HTTP/1.1 only; $web+22
 # answers on every loopback address with the pages of libgtk-4-doc, for the many-hosts benchmark.
 
+ng_dir=/nonexistent # until nginx_start
+
 nginx_conf() { # FOLDER SITES PORT
     [ "$(id -u)" = 0 ] && echo "user root;"
     cat <<EOF

@@ -330,7 +330,7 @@ static void settling_leaves_one_file_a_partition(void **state)
 static void bad_records_and_files_are_corrupt(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *label;
         struct span record;
         status want;

@@ -366,8 +366,8 @@ static void history_keeps_the_newest_visits(void **state)
 static void broken_history_ends(void **state)
 {
     (void)state;
-    static const struct span cases[] = {SPAN(""), SPAN("\x80"), SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
-                                        SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")};
+    const struct span cases[] = {SPAN(""), SPAN("\x80"), SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+                                 SPAN("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct span h = cases[i];
         wall_ms at = 0;
