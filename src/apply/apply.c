@@ -17,7 +17,7 @@ static visit_outcome outcome_of(const struct summary *s)
     return s->http_status == 404 || s->http_status == 410 ? VISIT_GONE : VISIT_ERROR;
 }
 
-status apply_summary(struct store *store, struct arena *scratch, struct span packed)
+status apply_summary(struct store *store, struct arena *scratch, struct span packed, visit_outcome *outcome)
 {
     struct summary s;
     arena_reset(scratch);
@@ -55,5 +55,5 @@ status apply_summary(struct store *store, struct arena *scratch, struct span pac
         .first_byte_us = s.first_byte_us,
         .total_us = s.total_us,
     };
-    return store_page_visit(store, &p);
+    return store_page_visit(store, &p, outcome);
 }

@@ -7,5 +7,6 @@
 #include "base/arena.h"
 #include "store/store.h"
 
-/* ST_CORRUPT/ST_NEWER: not a summary of ours; else what the store says. `scratch` is reset. */
-MUST_USE status apply_summary(struct store *s, struct arena *scratch, struct span packed);
+/* ST_CORRUPT/ST_NEWER: not a summary of ours; else what the store says. `scratch` is reset. *outcome (when given) is
+ * what the store made of the visit. */
+MUST_USE status apply_summary(struct store *s, struct arena *scratch, struct span packed, visit_outcome *outcome);

@@ -103,7 +103,11 @@ void progress_line(struct buf *out, const struct crawl_stats *st, const struct s
     buf_puts(&part, st->pages == 1 ? " page" : " pages");
     bool go_on = put_part(out, &column, width, &part, NULL);
     double rate = speed_pages(speed);
-    buf_printf(&part, rate < 9.95 ? "%.1f/s" : "%.0f/s", rate);
+    if (rate < 9.95)
+        buf_printf(&part, "%.1f", rate);
+    else
+        put_count(&part, (uint64_t)(rate + 0.5));
+    buf_puts(&part, "/s");
     go_on = go_on && put_part(out, &column, width, &part, NULL);
     buf_puts(&part, "queue ");
     put_count(&part, st->queued);

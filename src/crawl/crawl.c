@@ -320,7 +320,6 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     const struct crawl_stats *p = &s->published;
     const struct frontier_counts *c = &s->counts;
     sum->fetched += p->fetched;
-    sum->unchanged += p->unchanged;
     sum->redirects += p->redirects;
     sum->gone += p->gone;
     sum->errors += p->errors;
@@ -358,6 +357,7 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
                                 .seen_memory = seen_memory(cr->seen),
                                 .disk_bytes = seen_disk(cr->seen) + runs_disk(cr->runs),
                                 .pass = cr->pass,
+                                .unchanged = cr->writer ? writer_unchanged(cr->writer) : cr->unchanged,
                                 .seconds_ms = cr->started ? (uint64_t)(clock_mono() - cr->started) : 0};
     for (unsigned i = 0; i < cr->shard_count; i++)
         add_stats(out, &cr->shards[i]);
@@ -579,6 +579,7 @@ static status wind_up(struct crawl *cr)
     status st = writer_finish(cr->writer);
     if (cr->failure != ST_OK)
         st = cr->failure;
+    cr->unchanged = writer_unchanged(cr->writer);
     writer_free(cr->writer);
     cr->writer = NULL;
     struct page_counts counts;

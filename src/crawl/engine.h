@@ -110,7 +110,7 @@ struct crawl {
     bool is_ended, was_complete, has_new_seeds;
     int pass;
     mono_ms started, last_checkpoint, last_progress_saved;
-    uint64_t resumed;
+    uint64_t resumed, unchanged;
     atomic_bool is_checkpointing;
     /* failures */
     pthread_mutex_t failure_lock;

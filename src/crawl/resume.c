@@ -193,7 +193,7 @@ static status replay_summary(struct replay *r, struct span packed)
         st = replay_links(r, &sum);
     }
     if (st == ST_OK)
-        st = apply_summary(cr->store, &r->arena, packed);
+        st = apply_summary(cr->store, &r->arena, packed, NULL);
     return st;
 }
 

@@ -109,6 +109,11 @@ void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result
     struct crawl *cr = s->crawl;
     int code = r->http_status;
     j->result = frontier_result_of(r, clock_wall());
+    if (r->st == ST_REFUSED && j->robots_hops) { /* redirected to an address that we must not touch */
+        j->result.st = ST_OK;
+        give_up_hop(s, j);
+        return;
+    }
     if (r->st != ST_OK) {
         crawl_note_host_failure(cr, j->lease.host, r->st, r->why);
         /* An answer that is none of HTTP's business (too long, garbled) is no robots.txt; no answer is a host in

@@ -419,7 +419,7 @@ static void count_result(struct shard *s, const struct summary *sum)
         n->errors++;
         n->errors_by_kind[sum->failure]++;
     } else if (sum->http_status == 304) {
-        n->unchanged++;
+        return; /* the writer counts what is unchanged, by digest too */
     } else if (sum->http_status >= 200 && sum->http_status < 300) {
         n->fetched++;
         if (!sum->is_known)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct writer {
     pthread_cond_t changed;
     struct item *first, *last;
     size_t backlog;
+    atomic_uint_fast64_t unchanged;
     bool is_stopping, is_idle, is_draining;
     status failure; /* set once */
     /* the thread's own */
@@ -114,11 +116,14 @@ static status apply_batch(struct writer *w, struct span batch)
 {
     struct unpack u = unpack_of(batch);
     status st = ST_OK;
+    visit_outcome outcome;
     while (st == ST_OK && !unpack_at_end(&u)) {
         struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
         st = begin(w);
         if (st == ST_OK)
-            st = apply_summary(w->o.store, &w->scratch, packed);
+            st = apply_summary(w->o.store, &w->scratch, packed, &outcome);
+        if (st == ST_OK && outcome == VISIT_UNCHANGED)
+            atomic_fetch_add(&w->unchanged, 1);
         if (st == ST_OK && ++w->records >= COMMIT_RECORDS)
             st = commit(w);
     }
@@ -270,6 +275,11 @@ void writer_put(struct writer *w, struct buf *batch)
     i->data = *batch;
     *batch = (struct buf){0};
     push(w, i);
+}
+
+uint64_t writer_unchanged(const struct writer *w)
+{
+    return atomic_load(&w->unchanged);
 }
 
 size_t writer_backlog(struct writer *w)

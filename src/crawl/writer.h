@@ -26,6 +26,8 @@ void writer_put(struct writer *w, struct buf *batch);
 /* Bytes handed over and not yet applied: callers slow down above WRITER_QUEUE_MAX. */
 #define WRITER_QUEUE_MAX (32u << 20)
 size_t writer_backlog(struct writer *w);
+/* Visits applied so far that found the page as it was. */
+uint64_t writer_unchanged(const struct writer *w);
 /* Hosts and the progress text for readers in other processes: replaces what was there. Takes the buffers. */
 void writer_put_host(struct writer *w, struct span host, struct span packed);
 void writer_put_progress(struct writer *w, struct span json);

@@ -85,8 +85,8 @@ struct page {
  * their old values, and so does the digest; when http_status is 304 also page_flags, body_bytes and text_bytes, which
  * describe the copy. VISIT_ERROR and VISIT_REFUSED keep all that describes the last good copy: digest, title, lang,
  * canonical, etag, last_modified, content_type, charset, page_flags, body_bytes, text_bytes. Everything else is of this
- * visit. */
-MUST_USE status store_page_visit(struct store *s, const struct page *p);
+ * visit. *outcome (when given) is what the store made of it. */
+MUST_USE status store_page_visit(struct store *s, const struct page *p, visit_outcome *outcome);
 typedef status store_page_fn(void *arg, const struct page *p);
 MUST_USE status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg); /* ST_NOT_FOUND */
 /* In order of first visit; only those of `channel` unless that is 0. Reads a consistent snapshot. */

@@ -250,7 +250,7 @@ static status note_key(struct store *s, uint64_t key, int64_t number)
     return store_db_run(s, statement);
 }
 
-static status insert(struct store *s, const struct page *visit)
+static status insert(struct store *s, const struct page *visit, visit_outcome *outcome)
 {
     static const struct page none;
     sqlite3_stmt *statement = NULL;
@@ -259,6 +259,7 @@ static status insert(struct store *s, const struct page *visit)
         return st;
     struct page now = *visit;
     combine(&none, &now, &s->history);
+    *outcome = (visit_outcome)now.outcome;
     bind_page(statement, &now);
     sqlite3_bind_int64(statement, COL_key + 1, (int64_t)now.key);
     sqlite3_bind_text64(statement, COL_url + 1, now.url.n ? now.url.p : "", now.url.n, SQLITE_STATIC, SQLITE_UTF8);
@@ -266,23 +267,27 @@ static status insert(struct store *s, const struct page *visit)
     return st == ST_OK ? note_key(s, now.key, sqlite3_last_insert_rowid(s->db)) : st;
 }
 
-static status write_back(struct store *s, const struct page *visit, int64_t number, sqlite3_stmt *old_row)
+static status write_back(struct store *s, const struct page *visit, int64_t number, sqlite3_stmt *old_row,
+                         visit_outcome *outcome)
 {
     struct page old, now = *visit;
     sqlite3_stmt *statement = NULL;
     read_page(old_row, &old);
-    if (visit->fetch_number <= old.fetch_number)
+    if (visit->fetch_number <= old.fetch_number) {
+        *outcome = (visit_outcome)old.outcome;
         return ST_OK;
+    }
     status st = store_db_take(s, SQL_PAGE_UPDATE, &statement);
     if (st != ST_OK)
         return st;
     combine(&old, &now, &s->history);
+    *outcome = (visit_outcome)now.outcome;
     bind_page(statement, &now);
     sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
     return store_db_run(s, statement);
 }
 
-static status update(struct store *s, const struct page *visit, int64_t number)
+static status update(struct store *s, const struct page *visit, int64_t number, visit_outcome *outcome)
 {
     sqlite3_stmt *old_row = NULL;
     status st = store_db_take(s, SQL_PAGE_OLD, &old_row);
@@ -292,27 +297,30 @@ static status update(struct store *s, const struct page *visit, int64_t number)
     int rc = sqlite3_step(old_row);
     st = rc == SQLITE_DONE ? ST_CORRUPT : store_db_status(s->db, rc);
     if (st == ST_OK)
-        st = write_back(s, visit, number, old_row);
+        st = write_back(s, visit, number, old_row, outcome);
     sqlite3_reset(old_row);
     return st;
 }
 
-static status visit_inside(struct store *s, const struct page *p)
+static status visit_inside(struct store *s, const struct page *p, visit_outcome *outcome)
 {
     int64_t number = 0;
     status st = find(s, p->key, &number);
     if (st != ST_OK)
         return st;
-    return number ? update(s, p, number) : insert(s, p);
+    return number ? update(s, p, number, outcome) : insert(s, p, outcome);
 }
 
-status store_page_visit(struct store *s, const struct page *p)
+status store_page_visit(struct store *s, const struct page *p, visit_outcome *outcome)
 {
+    visit_outcome ignored;
+    if (!outcome)
+        outcome = &ignored;
     if (!sqlite3_get_autocommit(s->db))
-        return visit_inside(s, p);
+        return visit_inside(s, p, outcome);
     status st = store_begin(s);
     if (st == ST_OK)
-        st = visit_inside(s, p);
+        st = visit_inside(s, p, outcome);
     if (st == ST_OK)
         st = store_commit(s);
     int saved = errno;

@@ -98,7 +98,7 @@ static struct page good_page(uint64_t key, uint64_t number, uint64_t digest)
 
 static void visit(struct store *s, const char *label, const struct page *p)
 {
-    CHECK_STATUS(label, store_page_visit(s, p), ST_OK);
+    CHECK_STATUS(label, store_page_visit(s, p, NULL), ST_OK);
 }
 
 static void keeps_settings_channels_and_hosts(void **state)
@@ -562,7 +562,7 @@ static void a_second_writer_is_told_who_has_it(void **state)
 static status visit_meanwhile(void *arg, const struct page *p)
 {
     struct page extra = good_page(p->key + 1000, 5000 + p->key, 1);
-    return store_page_visit(arg, &extra);
+    return store_page_visit(arg, &extra, NULL);
 }
 
 static void readers_see_a_snapshot_while_somebody_writes(void **state)
