@@ -41,7 +41,7 @@ fuzz: deps-dev
 	@tools/run-fuzz
 
 format:
-	@find src tests bench -name '*.[ch]' -exec clang-format -i {} +
+	@find src tests bench -name '*.[ch]' ! -name '*_table.h' -exec clang-format -i {} +
 
 sample-config: all
 	@$(BUILD)/src/cli/orb config --sample >data/orb.conf.sample

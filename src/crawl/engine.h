@@ -134,7 +134,7 @@ void shard_pump(struct shard *s);
 struct channel *shard_channel(struct shard *s, uint64_t id);
 /* Messages. Any thread. */
 void shard_send_url(struct shard *to, const struct frontier_url *u);
-void shard_send_host(struct shard *to, struct span packed);
+void shard_send_host(struct shard *to, struct span packed, const struct addr *addr, mono_ms expires, unsigned choices);
 void shard_send_widen(struct shard *to, uint64_t channel, struct span url);
 /* Works off the inbox. The shard's thread, or the caller's while it is parked; true when there was something. */
 bool shard_drain(struct shard *s);

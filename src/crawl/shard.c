@@ -72,9 +72,16 @@ void shard_send_url(struct shard *to, const struct frontier_url *u)
     buf_done(&b);
 }
 
-void shard_send_host(struct shard *to, struct span packed)
+void shard_send_host(struct shard *to, struct span packed, const struct addr *addr, mono_ms expires, unsigned choices)
 {
-    send(to, MSG_HOST, packed);
+    struct buf b = {0};
+    pack_u8(&b, addr->family);
+    buf_put(&b, span_of(addr->b, sizeof(addr->b)));
+    pack_u64(&b, (uint64_t)expires);
+    pack_var(&b, choices);
+    pack_text(&b, packed);
+    send(to, MSG_HOST, buf_span(&b));
+    buf_done(&b);
 }
 
 void shard_send_widen(struct shard *to, uint64_t channel, struct span url)
@@ -86,21 +93,27 @@ void shard_send_widen(struct shard *to, uint64_t channel, struct span url)
     buf_done(&b);
 }
 
-void shard_queue(struct shard *s, const struct frontier_url *u)
+static void queue_here(struct shard *s, const struct frontier_url *u)
 {
-    struct crawl *cr = s->crawl;
-    unsigned owner = route_host(cr->route, u->url->host);
-    if (owner != s->index) {
-        shard_send_url(&cr->shards[owner], u);
-        return;
-    }
     frontier_refusal refused = frontier_add(s->frontier, shard_now(s), u);
     if (refused != FRONTIER_OK) {
         struct buf b = {0};
         log_escape(&b, u->url->href, CRAWL_URL_MAX);
-        log_write(cr->o.log, LOG_DEBUG, "frontier", "parked as a trap url=%s", buf_cstr(&b));
+        log_write(s->crawl->o.log, LOG_DEBUG, "frontier", "parked as a trap url=%s", buf_cstr(&b));
         buf_done(&b);
     }
+}
+
+void shard_queue(struct shard *s, const struct frontier_url *u)
+{
+    struct crawl *cr = s->crawl;
+    unsigned owner = route_host(cr->route, u->url->host);
+    /* A host that is ours and not here may be on its way: behind it in the inbox its URLs are in order. */
+    if (owner != s->index || !frontier_has_host(s->frontier, u->url->host)) {
+        shard_send_url(&cr->shards[owner], u);
+        return;
+    }
+    queue_here(s, u);
 }
 
 static void take_url(struct shard *s, struct span payload)
@@ -119,17 +132,31 @@ static void take_url(struct shard *s, struct span payload)
     struct arena a;
     arena_init(&a);
     if (!u.bad && url_parse(&a, href, NULL, &url) == ST_OK) {
+        unsigned owner = route_host(s->crawl->route, url.host);
         f.url = &url;
-        shard_queue(s, &f);
+        if (owner == s->index)
+            queue_here(s, &f);
+        else
+            shard_send_url(&s->crawl->shards[owner], &f); /* it has moved on */
     }
     arena_done(&a);
 }
 
-static void take_host(struct shard *s, struct span packed)
+/* The address comes along: names with several addresses would wander between shards for ever if each asked for itself.
+ */
+static void take_host(struct shard *s, struct span payload)
 {
-    struct span name;
+    struct unpack u = unpack_of(payload);
+    struct addr addr = {.family = unpack_u8(&u)};
+    struct span bytes = unpack_bytes(&u, sizeof(addr.b)), name;
+    memcpy(addr.b, bytes.p, bytes.n);
+    mono_ms expires = (mono_ms)unpack_u64(&u);
+    unsigned choices = (unsigned)unpack_var(&u);
+    struct span packed = unpack_text(&u, SIZE_MAX);
     status st = frontier_put_host(s->frontier, shard_now(s), clock_wall(), packed, &name);
-    if (st != ST_OK)
+    if (st == ST_OK)
+        frontier_resolved(s->frontier, shard_now(s), name, ST_OK, &addr, expires, choices);
+    else
         crawl_fail(s->crawl, st, "move a host between shards");
 }
 
@@ -192,7 +219,8 @@ struct lookup {
 };
 
 /* False: something of the host is under way here. `host` may be gone afterwards. */
-static bool hand_over(struct shard *s, struct span host, unsigned owner)
+static bool hand_over(struct shard *s, struct span host, unsigned owner, const struct addr *addr,
+                      const struct resolved *r)
 {
     struct buf packed = {0};
     char *copy = mem_str(host);
@@ -200,7 +228,7 @@ static bool hand_over(struct shard *s, struct span host, unsigned owner)
     bool taken = frontier_take_host(s->frontier, shard_now(s), clock_wall(), host, &packed) == ST_OK;
     if (taken) {
         /* In this order: whoever still sends URLs of it here has them forwarded, and none overtakes the host itself. */
-        shard_send_host(&s->crawl->shards[owner], buf_span(&packed));
+        shard_send_host(&s->crawl->shards[owner], buf_span(&packed), addr, r->expires, r->count);
         route_move(s->crawl->route, name, owner);
     }
     buf_done(&packed);
@@ -231,7 +259,7 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
     unsigned owner = route_addr(cr->route, &addr);
     if (owner != s->index) {
         /* When something of it is under way it stays where it is for a moment, and is looked up again. */
-        if (!hand_over(s, host, owner))
+        if (!hand_over(s, host, owner, &addr, r))
             frontier_resolved(s->frontier, now, host, ST_OK, &addr, now + 1000, r->count);
         return;
     }

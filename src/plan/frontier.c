@@ -237,8 +237,9 @@ void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status
                        mono_ms expires, unsigned choices)
 {
     struct host *h = host_find(f, host);
-    if (!h || h->state != HOST_RESOLVING)
+    if (!h || h->state == HOST_READY)
         return;
+    host_unlist(f, h);
     if (st != ST_OK) {
         struct frontier_result r = {.st = st, .retry_after_ms = -1};
         host_failed(f, h, now, &r);

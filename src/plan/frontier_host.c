@@ -219,17 +219,24 @@ struct host *host_make(struct frontier *f, struct span name)
     return h;
 }
 
+void host_unlist(struct frontier *f, struct host *h)
+{
+    if (h->state != HOST_NEEDS_ADDR)
+        return;
+    struct host **at = &f->unresolved, *before = NULL;
+    for (; *at && *at != h; at = &(*at)->next_unresolved)
+        before = *at;
+    if (!*at)
+        return;
+    *at = h->next_unresolved;
+    if (f->unresolved_last == h)
+        f->unresolved_last = before;
+}
+
 void host_destroy(struct frontier *f, struct host *h)
 {
     host_detach(f, h);
-    for (struct host **at = &f->unresolved; *at; at = &(*at)->next_unresolved)
-        if (*at == h) {
-            *at = h->next_unresolved;
-            break;
-        }
-    f->unresolved_last = f->unresolved;
-    while (f->unresolved_last && f->unresolved_last->next_unresolved)
-        f->unresolved_last = f->unresolved_last->next_unresolved;
+    host_unlist(f, h);
     list_free(f, &h->head);
     list_free(f, &h->tail);
     for (size_t i = 0; i < h->site_count; i++) {

@@ -106,6 +106,7 @@ void host_destroy(struct frontier *f, struct host *h);
 void host_attach(struct frontier *f, struct host *h, const struct addr *addr);
 void host_detach(struct frontier *f, struct host *h);
 void host_want_addr(struct frontier *f, struct host *h);
+void host_unlist(struct frontier *f, struct host *h); /* out of the unresolved ones */
 void host_repace(struct frontier *f, struct host *h);
 /* Puts host, address and network where they belong in their heaps. */
 void host_update(struct frontier *f, struct host *h);

@@ -6,8 +6,11 @@
 # Calm sites by default; with FULL=1 the slow, busy, flaky, closed and endless ones too.
 part=calm
 [ "${FULL:-}" ] && part=sites
+# A site whose robots.txt is down is waited for longer than this; the flaky one comes back after a minute.
+limit=60
+[ "${FULL:-}" ] && limit=150
 serve_sample --part $part
-"$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --delay 0 --allow-private --json --max-time 300 \
+"$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --delay 0 --allow-private --json --max-time $limit \
     >"$tmp/json" 2>"$tmp/err"
 code=$?
 check sample_crawl_ends "exit code $code: $(tail -n 1 "$tmp/err")" [ $code -eq 0 ]
@@ -40,19 +43,18 @@ done
 first=$(awk -F'\t' '!seen[$3]++ && $4 != "/robots.txt" { print $3 }' "$tmp/ledger")
 check sample_robots_first "no robots.txt before the first page of: $(echo $first)" [ -z "$first" ]
 
+[ $part = calm ] || exit $failed
 # Again: nothing changed but what the sample changes, and validators are used.
 control /__clear >/dev/null
 control '/__bump?host=harbour.example&path=/guide/1.html' >/dev/null
-"$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --delay 0 --allow-private --json --max-time 300 \
+"$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --delay 0 --allow-private --json --max-time $limit \
     >"$tmp/json2" 2>"$tmp/err"
 control /__ledger >"$tmp/ledger2"
 pages_of "$tmp/data" | without_traps >"$tmp/got2"
 check sample_recrawl_same_pages "the set of pages changed" cmp -s "$tmp/got_listed" "$tmp/got2"
 asked=$(awk -F'\t' '$4 != "/robots.txt"' "$tmp/ledger2" | wc -l)
 same=$(awk -F'\t' '$2 == 304' "$tmp/ledger2" | wc -l)
-if [ "$asked" -gt 0 ]; then
-    check sample_recrawl_conditional "$same of $asked answers were 304" [ "$same" -gt $((asked / 4)) ]
-    fresh=$(awk -F'\t' '$2 == 200 && $3 == "harbour.example" && $4 == "/guide/1.html"' "$tmp/ledger2" | wc -l)
-    check sample_recrawl_sees_change "the changed page was not got again" [ "$fresh" -ge 1 ]
-fi
+check sample_recrawl_conditional "$same of $asked answers were 304" [ "$same" -gt $((asked / 4)) ]
+fresh=$(awk -F'\t' '$2 == 200 && $3 == "harbour.example" && $4 == "/guide/1.html"' "$tmp/ledger2" | wc -l)
+check sample_recrawl_sees_change "the changed page was not got again" [ "$fresh" -ge 1 ]
 exit $failed
