@@ -156,5 +156,7 @@ struct span json_peek_text(struct span object, const char *key)
         return (struct span){0};
     size_t end = span_find(rest, '"', 1);
     struct span text = span_cut(rest, 1, end - 1);
-    return end == rest.n || span_find(text, '\\', 0) < text.n ? (struct span){0} : text;
+    if (end == rest.n || span_find(text, '\\', 0) < text.n)
+        return (struct span){0};
+    return text;
 }

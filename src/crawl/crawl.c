@@ -498,7 +498,7 @@ static void check_checkpoint(struct crawl *cr)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < cr->shard_count; i++)
-        bytes += cr->shards[i].journal_bytes; /* a hint; read without a lock */
+        bytes += atomic_load(&cr->shards[i].journal_bytes);
     bool due = clock_mono() - cr->last_checkpoint >= CHECKPOINT_MS || bytes >= CHECKPOINT_JOURNAL_BYTES;
     if (!due || atomic_load(&cr->is_checkpointing))
         return;

@@ -65,7 +65,7 @@ struct shard {
     struct job *waiting; /* robots.txt fetches between two hops */
     mono_ms stalled_since;
     bool is_quitting;
-    uint64_t journal_bytes; /* since the last checkpoint */
+    atomic_uint_fast64_t journal_bytes; /* since the last checkpoint */
     struct crawl_stats stats;
     /* shared */
     pthread_mutex_t lock; /* over the three below */

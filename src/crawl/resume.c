@@ -5,6 +5,7 @@
  * (queued unless some journal says they are done), its host state, and the page itself into the store once more. Order
  * between journals does not matter. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,7 +365,7 @@ static status new_journals(struct crawl *cr, uint64_t generation)
         for (unsigned i = 0; i < cr->shard_count; i++) {
             records_close(cr->shards[i].journal);
             cr->shards[i].journal = fresh[i];
-            cr->shards[i].journal_bytes = 0;
+            atomic_store(&cr->shards[i].journal_bytes, 0);
         }
         pthread_mutex_unlock(&cr->journal_lock);
     } else {
@@ -405,8 +406,10 @@ status resume_checkpoint(struct crawl *cr)
             writer_put(cr->writer, &cr->shards[i].batch);
         writer_put_checkpoint(cr->writer, w, generation, tmp.p, final.p);
     } else {
+        int err = errno; /* what went wrong, for the message */
         records_close(w);
         (void)unlink(tmp.p);
+        errno = err;
     }
     buf_done(&name);
     buf_done(&tmp);

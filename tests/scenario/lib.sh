@@ -33,7 +33,7 @@ cleanup() {
     rm -rf "$tmp"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT TERM HUP PIPE
 
 ok() { echo "ok $1"; }
 not_ok() { # NAME REASON
