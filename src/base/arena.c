@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 #define FIRST_BLOCK 4096
-#define KEEP_MAX (1u << 20)
+#define KEEP_MAX (4u << 20)
 
 struct arena_block {
     struct arena_block *next;

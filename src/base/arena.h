@@ -1,7 +1,7 @@
 /* arena.h - memory that is given out piece by piece and freed all at once.
  *
  * Everything about one page lives in that page's arena. Blocks double from 4 KiB; arena_reset keeps the
- * largest block (up to 1 MiB), so a loop over pages soon stops calling malloc. One thread. */
+ * largest block (up to 4 MiB), so a loop over pages soon stops calling malloc. One thread. */
 #pragma once
 
 #include <stddef.h>

@@ -487,11 +487,20 @@ static void check_complete(struct crawl *cr)
     bool idle = true;
     for (unsigned i = 0; i < cr->shard_count; i++) {
         struct shard *s = &cr->shards[i];
-        idle &= s->in_flight == 0 && s->resolving == 0 && !s->stalled && !s->waiting && frontier_is_idle(s->frontier);
+        idle &= s->in_flight == 0 && s->resolving == 0 && !s->framed.n && !s->waiting && frontier_is_idle(s->frontier);
     }
     unpark_all(cr);
     if (idle)
         finish(cr, CRAWL_COMPLETE);
+}
+
+/* Some links are noted as seen and not yet written down: a checkpoint now would lose them. */
+static bool any_stalled(const struct crawl *cr)
+{
+    for (unsigned i = 0; i < cr->shard_count; i++)
+        if (cr->shards[i].is_stalled)
+            return true;
+    return false;
 }
 
 static void check_checkpoint(struct crawl *cr)
@@ -503,7 +512,8 @@ static void check_checkpoint(struct crawl *cr)
     if (!due || atomic_load(&cr->is_checkpointing))
         return;
     park_all(cr);
-    checkpoint(cr);
+    if (!any_stalled(cr))
+        checkpoint(cr);
     unpark_all(cr);
 }
 
@@ -560,6 +570,11 @@ static status wind_up(struct crawl *cr)
 {
     atomic_store(&cr->is_stopping, true);
     park_all(cr);
+    if (cr->end != CRAWL_FAILED && any_stalled(cr)) {
+        errno = ENOSPC;
+        crawl_fail(cr, ST_FULL, "write the journal");
+        cr->end = CRAWL_FAILED;
+    }
     if (cr->end != CRAWL_FAILED) {
         cr->was_complete = cr->end == CRAWL_COMPLETE;
         for (unsigned i = 0; i < cr->shard_count; i++)

@@ -31,7 +31,7 @@ enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
 enum { REC_SUMMARY = 1, REC_HOST = 2, REC_WIDEN = 3, REC_META = 16, REC_CHANNEL = 17, REC_SEEN = 18 };
 
 struct job {
-    struct job *next; /* in shard.stalled or shard.waiting */
+    struct job *next; /* in shard.waiting */
     struct shard *shard;
     struct lease lease;
     int32_t dns_us;
@@ -39,8 +39,6 @@ struct job {
     struct span robots_url; /* owned: current hop of a robots.txt fetch; empty = the lease's url */
     struct timer *wait;     /* owned: between two hops */
     struct frontier_result result;
-    struct buf framed; /* owned: records that could not be written yet */
-    struct buf packed; /* owned: the summary among them */
 };
 
 struct shard {
@@ -57,12 +55,20 @@ struct shard {
     struct records_writer *journal; /* swapped under crawl.journal_lock */
     struct channel **channels;      /* own copies: patterns are not for two threads */
     size_t channel_count;
-    struct arena arena; /* of the page at hand */
-    struct buf record, framed, batch;
-    struct table dns_took; /* host key -> microseconds + 1, until its next request */
+    struct arena arena; /* of the pages of this turn: reset when they are written down */
+    struct finished {
+        struct job *job;               /* owned */
+        struct summary sum;            /* numbers and links; its texts are in `packed` */
+        const struct url *const *urls; /* in the arena, beside sum.links; NULL: parse them */
+        size_t packed_at, packed_n;    /* the whole summary, in `packed` */
+    } * finished;                      /* owned: visited in this turn, not yet in the journal */
+    size_t finished_count, finished_cap;
+    struct buf packed, framed; /* of `finished` */
+    struct buf batch;          /* summaries in the journal, for the writer */
+    struct table dns_took;     /* host key -> microseconds + 1, until its next request */
     unsigned in_flight, resolving;
-    struct job *stalled; /* finished, waiting for space on the disk */
     struct job *waiting; /* robots.txt fetches between two hops */
+    bool is_stalled;     /* the disk is full: what is finished waits, nothing new is lent */
     mono_ms stalled_since;
     bool is_quitting;
     atomic_uint_fast64_t journal_bytes; /* since the last checkpoint */
@@ -141,8 +147,6 @@ bool shard_drain(struct shard *s);
 void shard_publish(struct shard *s);
 /* Puts a new URL where it belongs: this shard's frontier or another's inbox. */
 void shard_queue(struct shard *s, const struct frontier_url *u);
-/* Writes a finished page down, then gives the host back. */
-void shard_finish(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls);
 void job_free(struct job *j);
 mono_ms shard_now(struct shard *s);
 void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr);
@@ -150,6 +154,13 @@ void shard_fetch(struct shard *s, struct job *j, struct span url, const struct a
 /* ---- visit.c ---- */
 void visit_page(struct shard *s, struct job *j, const struct fetch_result *r);
 void visit_refused(struct shard *s, struct job *j);
+
+/* ---- finish.c ---- */
+/* A page was visited: it is written down with the others of this turn. `sum` and its links live in the shard's arena;
+ * texts only until the call ends. */
+void finish_page(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls);
+/* Writes the turn's pages to the journal, then queues their links and gives their hosts back. */
+void finish_flush(struct shard *s);
 
 /* ---- robots_fetch.c ---- */
 void robots_fetch_start(struct shard *s, struct job *j);

@@ -14,17 +14,14 @@ static struct span current_url(const struct job *j)
 static void settle(struct shard *s, struct job *j, struct robots *rules)
 {
     struct span host = j->lease.host;
-    struct buf state = {0}, framed = {0};
+    struct buf state = {0};
     s->stats.robots_fetched++;
     frontier_robots(s->frontier, shard_now(s), clock_wall(), j->lease.id, rules, CRAWL_ROBOTS_TTL_MS, &j->result);
-    /* Rules and back-off survive a kill. A journal that cannot be written is noticed by the next page. */
+    /* Rules and back-off survive a kill: written with the pages of this turn. */
     if (frontier_host_state(s->frontier, shard_now(s), clock_wall(), host, &state) == ST_OK) {
-        records_frame(&framed, REC_HOST, buf_span(&state));
-        if (records_append_framed(s->journal, buf_span(&framed)) != ST_OK)
-            log_write(s->crawl->o.log, LOG_WARN, "journal", "could not write a site's robots.txt down");
+        records_frame(&s->framed, REC_HOST, buf_span(&state));
     }
     buf_done(&state);
-    buf_done(&framed);
     job_free(j);
 }
 
@@ -58,6 +55,7 @@ static void on_hop_due(void *arg)
 {
     struct job *j = arg;
     struct shard *s = j->shard;
+    struct arena scratch;
     struct url u;
     struct resolved r;
     for (struct job **at = &s->waiting; *at; at = &(*at)->next)
@@ -65,8 +63,8 @@ static void on_hop_due(void *arg)
             *at = j->next;
             break;
         }
-    arena_reset(&s->arena);
-    if (url_parse(&s->arena, current_url(j), NULL, &u) != ST_OK) {
+    arena_init(&scratch);
+    if (url_parse(&scratch, current_url(j), NULL, &u) != ST_OK) {
         give_up_hop(s, j);
     } else if (s->crawl->o.fetch.proxy.n || span_eq(u.host, j->lease.host)) {
         shard_fetch(s, j, current_url(j), &j->lease.addr);
@@ -79,21 +77,25 @@ static void on_hop_due(void *arg)
         s->resolving++;
         resolver_lookup(s->resolver, u.host, on_hop_resolved, j);
     }
+    arena_done(&scratch);
 }
 
 /* The host stays lent meanwhile, so nothing else is asked of it; the pause is the ordinary one. */
 static void follow(struct shard *s, struct job *j, struct span location)
 {
     struct url from, to, normal;
-    arena_reset(&s->arena);
-    if (++j->robots_hops > CRAWL_ROBOTS_REDIRECTS_MAX || url_parse(&s->arena, current_url(j), NULL, &from) != ST_OK ||
-        url_parse(&s->arena, location, &from, &to) != ST_OK || !url_is_http(&to) ||
-        url_normalise(&s->arena, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK) {
+    struct arena scratch;
+    arena_init(&scratch);
+    if (++j->robots_hops > CRAWL_ROBOTS_REDIRECTS_MAX || url_parse(&scratch, current_url(j), NULL, &from) != ST_OK ||
+        url_parse(&scratch, location, &from, &to) != ST_OK || !url_is_http(&to) ||
+        url_normalise(&scratch, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK) {
+        arena_done(&scratch);
         give_up_hop(s, j);
         return;
     }
     free((char *)j->robots_url.p);
     j->robots_url = span_of(mem_str(normal.href), normal.href.n);
+    arena_done(&scratch);
     if (!j->wait)
         j->wait = timer_new(s->loop, on_hop_due, j);
     j->next = s->waiting;

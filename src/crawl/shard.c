@@ -13,9 +13,6 @@
 
 #define RESOLVES_MAX 256            /* names asked for at a time */
 #define INBOX_BYTES_MAX (16u << 20) /* of a peer: above it we stop lending until it has caught up */
-#define BATCH_BYTES (128u << 10)    /* summaries handed to the writer at a time */
-#define STALL_RETRY_MS 1000
-#define STALL_MAX_MS 30000 /* a full disk is waited for so long, then the run ends */
 #define PUBLISH_MS 200
 
 enum { MSG_URL = 1, MSG_HOST, MSG_WIDEN };
@@ -38,8 +35,6 @@ void job_free(struct job *j)
 {
     free((char *)j->robots_url.p);
     timer_free(j->wait);
-    buf_done(&j->framed);
-    buf_done(&j->packed);
     free(j);
 }
 
@@ -324,9 +319,9 @@ static void on_fetched(void *arg, const struct fetch_result *r)
         robots_fetch_done(s, j, r);
     else
         visit_page(s, j, r);
-    /* Once a turn, not once a page: requests then leave in bunches, so that the server wakes once for several and we stay in the
-     * same code (and its cache lines) for longer. It saved a fifth of the CPU time a page on loopback. */
-    if (!s->stalled)
+    /* Once a turn, not once a page: requests then leave in bunches, so that the server wakes once for several and we
+     * stay in the same code (and its cache lines) for longer. It saved a fifth of the CPU time a page on loopback. */
+    if (!s->is_stalled)
         timer_set(s->due, 0);
 }
 
@@ -419,11 +414,12 @@ static void lend_some(struct shard *s)
 void shard_pump(struct shard *s)
 {
     struct crawl *cr = s->crawl;
-    if (s->is_quitting || s->stalled || atomic_load(&cr->is_stopping))
+    if (s->is_quitting || s->is_stalled || atomic_load(&cr->is_stopping))
         return;
     resolve_some(s);
     lend_some(s);
-    if (resolve_some(s)) /* hosts whose address had expired came up */
+    /* Hosts whose address had expired came up, or URLs were refused and wait to be written down. */
+    if (resolve_some(s) || s->framed.n)
         timer_set(s->due, 0);
     if (s->in_flight == 0 && s->resolving == 0 && frontier_is_idle(s->frontier)) {
         writer_put(cr->writer, &s->batch);
@@ -436,159 +432,6 @@ void shard_pump(struct shard *s)
     } else {
         atomic_store(&s->is_idle, false);
     }
-}
-
-/* ---- results ---- */
-
-static void count_result(struct shard *s, const struct summary *sum)
-{
-    struct crawl_stats *n = &s->stats;
-    n->bytes_body += sum->body_bytes;
-    if (sum->is_refused) {
-        n->refused_robots++;
-    } else if (sum->failure != ST_OK) {
-        n->errors++;
-        n->errors_by_kind[sum->failure]++;
-    } else if (sum->http_status == 304) {
-        return; /* the writer counts what is unchanged, by digest too */
-    } else if (sum->http_status >= 200 && sum->http_status < 300) {
-        n->fetched++;
-        if (!sum->is_known)
-            atomic_fetch_add(&s->crawl->good_pages, 1);
-        if (!sum->is_html)
-            n->not_html++;
-        else if (sum->text_bytes < CRAWL_THIN_BYTES)
-            n->thin++;
-    } else if (sum->http_status >= 300 && sum->http_status < 400) {
-        n->redirects++;
-    } else if (sum->http_status == 404 || sum->http_status == 410) {
-        n->gone++;
-    } else {
-        n->errors++;
-        if (sum->http_status >= 500)
-            n->http_5xx++;
-        else
-            n->http_4xx++;
-    }
-}
-
-static void queue_links(struct shard *s, const struct summary *sum, const struct url *const *urls)
-{
-    for (size_t i = 0; i < sum->link_count; i++) {
-        const struct summary_link *l = &sum->links[i];
-        struct url parsed;
-        const struct url *u = urls ? urls[i] : NULL;
-        if (!(l->flags & SUMMARY_LINK_NEW))
-            continue;
-        if (!u) {
-            if (url_parse(&s->arena, l->url, NULL, &parsed) != ST_OK)
-                continue;
-            u = &parsed;
-        }
-        struct frontier_url f = {.key = l->key,
-                                 .url = u,
-                                 .channel = sum->channel,
-                                 .depth = l->depth,
-                                 .hops = l->hops,
-                                 .is_urgent = l->hops > 0};
-        shard_queue(s, &f);
-    }
-}
-
-/* The record is in the journal: from here on the page counts as done. */
-static void complete(struct shard *s, struct job *j, const struct summary *sum, const struct url *const *urls,
-                     struct span packed)
-{
-    count_result(s, sum);
-    queue_links(s, sum, urls);
-    pack_text(&s->batch, packed);
-    if (s->batch.n >= BATCH_BYTES)
-        writer_put(s->crawl->writer, &s->batch);
-    if (j->lease.kind == LEASE_PAGE)
-        atomic_fetch_sub(&s->crawl->lent_pages, 1);
-    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
-    job_free(j);
-}
-
-static status append(struct shard *s, struct span framed)
-{
-    status st = records_append_framed(s->journal, framed);
-    if (st == ST_OK)
-        atomic_fetch_add(&s->journal_bytes, framed.n);
-    return st;
-}
-
-static void retry_later(struct shard *s, struct job *j)
-{
-    struct span host = j->lease.host;
-    s->stats.retries++;
-    atomic_fetch_sub(&s->crawl->lent_pages, 1);
-    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
-    /* So that back-off survives a kill. When the disk is full the next result notices. */
-    buf_clear(&s->record);
-    buf_clear(&s->framed);
-    if (frontier_host_state(s->frontier, shard_now(s), clock_wall(), host, &s->record) == ST_OK) {
-        records_frame(&s->framed, REC_HOST, buf_span(&s->record));
-        if (append(s, buf_span(&s->framed)) != ST_OK)
-            log_write(s->crawl->o.log, LOG_WARN, "journal", "could not write a host's back-off down");
-    }
-    job_free(j);
-}
-
-void shard_finish(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls)
-{
-    if (frontier_would_retry(s->frontier, j->lease.id, &j->result)) {
-        retry_later(s, j);
-        return;
-    }
-    sum->fetch_number = atomic_fetch_add(&s->crawl->next_fetch, 1);
-    buf_clear(&s->record);
-    summary_pack(sum, &s->record);
-    records_frame(&s->framed, REC_SUMMARY, buf_span(&s->record)); /* behind what visit.c put there */
-    status st = append(s, buf_span(&s->framed));
-    if (st == ST_OK) {
-        complete(s, j, sum, urls, buf_span(&s->record));
-    } else if (st == ST_FULL) {
-        buf_put(&j->framed, buf_span(&s->framed));
-        buf_put(&j->packed, buf_span(&s->record));
-        j->next = s->stalled;
-        if (!s->stalled) {
-            s->stalled_since = shard_now(s);
-            log_write(s->crawl->o.log, LOG_ERROR, "journal", "no space left: waiting");
-        }
-        s->stalled = j;
-        s->stats.disk_trouble = true;
-        timer_set(s->due, STALL_RETRY_MS);
-    } else {
-        crawl_fail(s->crawl, st, "write the journal");
-        job_free(j);
-    }
-    buf_clear(&s->framed);
-}
-
-static void retry_stalled(struct shard *s)
-{
-    while (s->stalled) {
-        struct job *j = s->stalled;
-        struct summary sum;
-        status st = append(s, buf_span(&j->framed));
-        if (st != ST_OK) {
-            if (st != ST_FULL || shard_now(s) - s->stalled_since > STALL_MAX_MS)
-                crawl_fail(s->crawl, st, "write the journal");
-            else
-                timer_set(s->due, STALL_RETRY_MS);
-            return;
-        }
-        s->stalled = j->next;
-        arena_reset(&s->arena);
-        struct buf packed = j->packed;
-        j->packed = (struct buf){0};
-        st = summary_unpack(&s->arena, buf_span(&packed), &sum);
-        assert(st == ST_OK);
-        complete(s, j, &sum, NULL, buf_span(&packed));
-        buf_done(&packed);
-    }
-    s->stats.disk_trouble = false;
 }
 
 /* ---- life ---- */
@@ -622,6 +465,7 @@ static void park(struct shard *s)
 static void on_wake(void *arg)
 {
     struct shard *s = arg;
+    finish_flush(s); /* a checkpoint must not fall between a page's links being noted and their being written down */
     park(s);
     if (s->is_quitting) {
         loop_stop(s->loop);
@@ -634,8 +478,7 @@ static void on_wake(void *arg)
 static void on_due(void *arg)
 {
     struct shard *s = arg;
-    if (s->stalled)
-        retry_stalled(s);
+    finish_flush(s);
     shard_pump(s);
 }
 
@@ -753,7 +596,9 @@ void shard_done(struct shard *s)
     s->has_thread = false;
     fetcher_free(s->fetcher); /* calls back what is under way: on_fetched frees the jobs */
     resolver_free(s->resolver);
-    free_jobs(s->stalled);
+    for (size_t i = 0; i < s->finished_count; i++)
+        job_free(s->finished[i].job);
+    free(s->finished);
     free_jobs(s->waiting);
     timer_free(s->due);
     timer_free(s->tick);
@@ -765,8 +610,8 @@ void shard_done(struct shard *s)
         channel_free(s->channels[i]);
     free(s->channels);
     table_done(&s->dns_took);
-    buf_done(&s->record);
     buf_done(&s->framed);
+    buf_done(&s->packed);
     buf_done(&s->batch);
     buf_done(&s->inbox);
     arena_done(&s->arena);

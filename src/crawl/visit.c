@@ -252,8 +252,6 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *r)
     struct summary sum;
     struct finds finds = {0};
     struct url page;
-    arena_reset(&s->arena);
-    buf_clear(&s->framed);
     j->result = frontier_result_of(r, clock_wall());
     describe_answer(s, j, r, &sum);
     if (r->st != ST_OK)
@@ -274,16 +272,15 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *r)
     }
     sum.links = finds.links;
     sum.link_count = finds.n;
-    shard_finish(s, j, &sum, finds.urls);
+    finish_page(s, j, &sum, finds.urls);
 }
 
 void visit_refused(struct shard *s, struct job *j)
 {
     struct summary sum;
-    buf_clear(&s->framed);
     describe(s, j, &sum);
     sum.is_refused = true;
     sum.reason = j->lease.rule;
     j->result = (struct frontier_result){.st = ST_OK, .retry_after_ms = -1};
-    shard_finish(s, j, &sum, NULL);
+    finish_page(s, j, &sum, NULL);
 }
