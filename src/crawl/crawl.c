@@ -28,7 +28,8 @@ void crawl_fail(struct crawl *cr, status st, const char *doing)
         cr->failure = st;
         buf_puts(&cr->failure_doing, doing);
         buf_printf(&cr->failure_doing, ": %s", st == ST_IO || st == ST_FULL ? strerror(err) : status_name(st));
-        log_write(cr->o.log, LOG_ERROR, "crawl", "%s", buf_cstr(&cr->failure_doing));
+        log_write(cr->o.log, LOG_WARN, "crawl", "%s",
+                  buf_cstr(&cr->failure_doing)); /* the caller says it as an error */
     }
     pthread_mutex_unlock(&cr->failure_lock);
     atomic_store(&cr->is_stopping, true);

@@ -307,6 +307,8 @@ status resume_load(struct crawl *cr, struct buf *why)
         runs_settle(cr->runs);
         st = replay_all(cr, &r);
     }
+    for (unsigned i = 0; i < cr->shard_count; i++)
+        frontier_rest(cr->shards[i].frontier, clock_mono());
     cr->generation = r.newest;
     if (st != ST_OK)
         buf_printf(why, "%s: %s", "its checkpoint or journal cannot be read", status_name(st));

@@ -560,3 +560,12 @@ void frontier_revive(struct frontier *f, mono_ms now)
         host_update(f, h);
     }
 }
+
+void frontier_rest(struct frontier *f, mono_ms now)
+{
+    size_t at = 0;
+    for (struct host *h; (h = table_next(&f->hosts, &at));) {
+        rest(f, h, now);
+        host_update(f, h);
+    }
+}

@@ -140,6 +140,8 @@ struct frontier_counts {
 void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_counts *out);
 /* Nothing left to lend but what waits on given-up hosts. */
 bool frontier_is_idle(const struct frontier *f);
+/* After a restart: every host waits its pause before the first request, since one may have been under way. */
+void frontier_rest(struct frontier *f, mono_ms now);
 /* A new run begins: hosts that were given up are tried again. */
 void frontier_revive(struct frontier *f, mono_ms now);
 

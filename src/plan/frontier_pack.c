@@ -273,9 +273,6 @@ static status apply_state(struct frontier *f, struct host *h, const struct packe
     }
     host_repace(f, h);
     h->next_ok = to_mono(p->next_ok, wall, now, f->o.pace.backoff_max_ms * 2);
-    /* A request may have been under way when the state was packed, or since. */
-    if (h->requests && h->next_ok < now + h->pace.delay_ms)
-        h->next_ok = now + h->pace.delay_ms;
     return st;
 }
 

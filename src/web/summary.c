@@ -8,8 +8,9 @@
 enum { IS_REFUSED = 1, IS_HTML = 2, IS_KNOWN = 4 };
 
 /* The text fields in their order on disk. */
-#define TEXTS(X)                                                                                                       \
-    X(url) X(address) X(reason) X(content_type) X(charset) X(lang) X(title) X(description) X(canonical) X(etag)        \
+#define TEXTS(X)                                                                                         \
+    X(url)                                                                                               \
+    X(address) X(reason) X(content_type) X(charset) X(lang) X(title) X(description) X(canonical) X(etag) \
         X(last_modified) X(redirect) X(text)
 
 static void pack_us(struct buf *out, int32_t us)
@@ -20,8 +21,10 @@ static void pack_us(struct buf *out, int32_t us)
 static int32_t unpack_us(struct unpack *u)
 {
     uint64_t v = unpack_var(u);
-    if (v > INT32_MAX)
+    if (v > INT32_MAX) {
         u->bad = true;
+        return -1;
+    }
     return (int32_t)v - 1;
 }
 
@@ -31,7 +34,8 @@ void summary_pack(const struct summary *s, struct buf *out)
     pack_var(out, s->fetch_number);
     pack_u64(out, s->channel);
     pack_var(out, (uint64_t)s->at);
-    pack_u8(out, (uint8_t)((s->is_refused ? IS_REFUSED : 0) | (s->is_html ? IS_HTML : 0) | (s->is_known ? IS_KNOWN : 0)));
+    pack_u8(out,
+            (uint8_t)((s->is_refused ? IS_REFUSED : 0) | (s->is_html ? IS_HTML : 0) | (s->is_known ? IS_KNOWN : 0)));
     pack_u8(out, s->failure);
     pack_var(out, s->http_status);
     pack_var(out, s->depth);

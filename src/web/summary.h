@@ -1,6 +1,8 @@
-/* summary.h - one visit of one page, as a record: what the crawl writes, the journal keeps, packages carry and apply reads.
+/* summary.h - one visit of one page, as a record: what the crawl writes, the journal keeps, packages carry and apply
+ * reads.
  *
- * Versioned; docs/formats/summary.md has it field by field. Unpacked text points into the packed bytes. Pure; any thread. */
+ * Versioned; docs/formats/summary.md has it field by field. Unpacked text points into the packed bytes. Pure; any
+ * thread. */
 #pragma once
 
 #include "base/arena.h"
@@ -44,7 +46,7 @@ struct summary {
     struct span content_type, charset, lang, title, description, canonical, etag, last_modified, redirect;
     const struct fact_heading *headings; /* borrowed */
     size_t heading_count;
-    struct span text; /* empty unless kept */
+    struct span text;                 /* empty unless kept */
     const struct summary_link *links; /* borrowed */
     size_t link_count;
 };

@@ -168,7 +168,8 @@ static char *put_escapes(char *to, struct span s)
 
 static char *put_span(char *to, struct span s)
 {
-    memmove(to, s.p, s.n); /* within one buffer at times */
+    if (s.n)
+        memmove(to, s.p, s.n); /* within one buffer at times */
     return to + s.n;
 }
 

@@ -14,24 +14,24 @@
 #include "base/span.h"
 #include "base/status.h"
 
-#define CHECK_STATUS(label, got, want)                                                                                 \
-    do {                                                                                                               \
-        status got_ = (got), want_ = (want);                                                                           \
-        if (got_ != want_)                                                                                             \
-            fail_msg("%s: status %s, want %s", (label), status_name(got_), status_name(want_));                        \
+#define CHECK_STATUS(label, got, want)                                                          \
+    do {                                                                                        \
+        status got_ = (got), want_ = (want);                                                    \
+        if (got_ != want_)                                                                      \
+            fail_msg("%s: status %s, want %s", (label), status_name(got_), status_name(want_)); \
     } while (0)
 
-#define CHECK_SPAN(label, got, want)                                                                                   \
-    do {                                                                                                               \
-        struct span got_ = (got), want_ = (want);                                                                      \
-        if (!span_eq(got_, want_))                                                                                     \
-            fail_msg("%s: got \"%.*s\", want \"%.*s\"", (label), SPAN_ARG(got_), SPAN_ARG(want_));                     \
+#define CHECK_SPAN(label, got, want)                                                               \
+    do {                                                                                           \
+        struct span got_ = (got), want_ = (want);                                                  \
+        if (!span_eq(got_, want_))                                                                 \
+            fail_msg("%s: got \"%.*s\", want \"%.*s\"", (label), SPAN_ARG(got_), SPAN_ARG(want_)); \
     } while (0)
 
-#define CHECK(label, claim)                                                                                            \
-    do {                                                                                                               \
-        if (!(claim))                                                                                                  \
-            fail_msg("%s: not so: %s", (label), #claim);                                                               \
+#define CHECK(label, claim)                              \
+    do {                                                 \
+        if (!(claim))                                    \
+            fail_msg("%s: not so: %s", (label), #claim); \
     } while (0)
 
 /* The whole file, NUL-terminated; ends the test when it cannot be read. Free p. */

@@ -461,6 +461,7 @@ static void random_crawl(unsigned seed, bool with_restarts)
                              ST_OK);
                 at += 4 + n;
             }
+            frontier_rest(w.f, w.now);
             buf_done(&all);
             memset(audit.host_flight, 0, sizeof(audit.host_flight));
             memset(audit.net_flight, 0, sizeof(audit.net_flight));
