@@ -25,6 +25,7 @@
 #define CRAWL_ROBOTS_REDIRECTS_MAX 5
 #define CRAWL_ROBOTS_TTL_MS (24ll * 3600 * 1000)
 #define CRAWL_THIN_BYTES 200
+#define RECENT_LINKS 16384 /* a power of two */
 
 /* Record types of journal and checkpoint files: docs/formats/journal.md. */
 enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
@@ -63,9 +64,10 @@ struct shard {
         size_t packed_at, packed_n;    /* the whole summary, in `packed` */
     } * finished;                      /* owned: visited in this turn, not yet in the journal */
     size_t finished_count, finished_cap;
-    struct buf packed, framed; /* of `finished` */
-    struct buf batch;          /* summaries in the journal, for the writer */
-    struct table dns_took;     /* host key -> microseconds + 1, until its next request */
+    struct buf packed, framed;     /* of `finished` */
+    struct buf batch;              /* summaries in the journal, for the writer */
+    uint64_t recent[RECENT_LINKS]; /* marks of links known to be seen: visit.c */
+    struct table dns_took;         /* host key -> microseconds + 1, until its next request */
     unsigned in_flight, resolving;
     struct job *waiting; /* robots.txt fetches between two hops */
     bool is_stalled;     /* the disk is full: what is finished waits, nothing new is lent */
