@@ -8,16 +8,6 @@ int ascii_hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool span_eq_nocase(struct span a, struct span b)
-{
-    return a.n == b.n && span_starts_nocase(a, b);
-}
-
-bool span_is_nocase(struct span a, const char *s)
-{
-    return span_eq_nocase(a, span_str(s));
-}
-
 bool span_starts(struct span s, struct span prefix)
 {
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);

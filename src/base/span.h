@@ -79,11 +79,20 @@ static inline bool ascii_is_alpha(char c)
 /* Value of a hexadecimal digit, or -1. */
 int ascii_hex(char c);
 
-/* Equal but for ASCII case. */
-bool span_eq_nocase(struct span a, struct span b);
-bool span_is_nocase(struct span a, const char *s);
 bool span_starts(struct span s, struct span prefix);
 bool span_starts_nocase(struct span s, struct span prefix);
+
+/* Equal but for ASCII case. Inline, because most comparisons end at the length. */
+static inline bool span_eq_nocase(struct span a, struct span b)
+{
+    return a.n == b.n && span_starts_nocase(a, b);
+}
+
+static inline bool span_is_nocase(struct span a, const char *s)
+{
+    return span_eq_nocase(a, span_str(s));
+}
+
 bool span_ends(struct span s, struct span suffix);
 
 /* Without ASCII white space at either end. */

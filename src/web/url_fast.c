@@ -180,14 +180,31 @@ static status resolve_fragment(struct arena *a, struct span s, const struct url 
     return ST_OK;
 }
 
-/* The end of a host that is a plain name, or `at`. A last label that begins with a digit may be part of an address. */
+/* Four numbers as the serialiser would write them. */
+static bool is_plain_ipv4(struct span s)
+{
+    struct span part;
+    uint64_t v;
+    unsigned n = 0;
+    while (span_split(&s, '.', &part)) {
+        n++;
+        if (part.n > 3 || !span_u64(part, 255, &v) || (part.p[0] == '0' && part.n > 1))
+            return false;
+    }
+    return n == 4;
+}
+
+/* The end of a host that is a plain name or a plain address, or `at`. A last label that begins with a digit may be part
+ * of an address in another form. */
 static size_t scan_host(struct span s, size_t at)
 {
     size_t end = at, label = at;
     for (; end < s.n && (url_class[(unsigned char)s.p[end]] & URL_PLAIN_HOST); end++)
         if (s.p[end] == '.')
             label = end + 1;
-    return label == end || ascii_is_digit(s.p[label]) ? at : end;
+    if (label == end || (ascii_is_digit(s.p[label]) && !is_plain_ipv4(span_cut(s, at, end - at))))
+        return at;
+    return end;
 }
 
 static bool ends_authority(struct span s, size_t at)
