@@ -12,6 +12,7 @@ struct export
     struct buf cell;
     bool is_csv;
     bool is_all;
+    bool has_states;
 };
 
 /* What `status` and `fetched` mean depends on the list: of a good page its good copy, else the last visit. */
@@ -24,6 +25,67 @@ static unsigned status_of(const struct export *e, const struct page *p)
 static wall_ms time_of(const struct export *e, const struct page *p)
 {
     return e->is_all ? p->at : p->good_at;
+}
+
+static void put_time(struct export *e, struct json *j, const char *key, wall_ms at)
+{
+    buf_clear(&e->cell);
+    if (at)
+        put_iso_time(&e->cell, at);
+    json_key(j, key);
+    json_text_or_null(j, buf_span(&e->cell));
+}
+
+/* Everything that a recrawl, here or elsewhere, wants to know of a page. */
+static void put_state(struct export *e, struct json *j, const struct page *p)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {{"depth", p->depth},
+                   {"visits", p->visits},
+                   {"changes", p->changes},
+                   {"wire_bytes", (int64_t)p->wire_bytes},
+                   {"body_bytes", (int64_t)p->body_bytes},
+                   {"text_bytes", (int64_t)p->text_bytes},
+                   {"dns_us", p->dns_us},
+                   {"connect_us", p->connect_us},
+                   {"tls_us", p->tls_us},
+                   {"first_byte_us", p->first_byte_us},
+                   {"total_us", p->total_us}};
+    struct span history = p->history;
+    wall_ms at = 0;
+    bool changed;
+    json_key(j, "state");
+    json_open(j, '{');
+    buf_clear(&e->cell);
+    buf_printf(&e->cell, "%016llx", (unsigned long long)p->channel);
+    json_key(j, "channel");
+    json_text(j, buf_span(&e->cell));
+    json_key(j, "etag");
+    json_text_or_null(j, p->etag);
+    json_key(j, "last_modified");
+    json_text_or_null(j, p->last_modified);
+    json_key(j, "content_type");
+    json_text_or_null(j, p->content_type);
+    json_key(j, "address");
+    json_text_or_null(j, p->address);
+    put_time(e, j, "first_seen", p->first_seen);
+    put_time(e, j, "changed", p->changed_at);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        json_key(j, numbers[i].name);
+        json_i64(j, numbers[i].value);
+    }
+    json_key(j, "history");
+    json_open(j, '[');
+    while (store_history_next(&history, &at, &changed)) {
+        json_open(j, '[');
+        json_i64(j, at / 1000);
+        json_bool(j, changed);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
 }
 
 static void put_json(struct export *e, const struct page *p)
@@ -60,6 +122,8 @@ static void put_json(struct export *e, const struct page *p)
         json_key(&j, "reason");
         json_text_or_null(&j, p->reason);
     }
+    if (e->has_states)
+        put_state(e, &j, p);
     json_close(&j, '}');
     buf_putc(&e->out, '\n');
 }
@@ -121,19 +185,41 @@ static status put_page(void *arg, const struct page *p)
     return e->out.n < PRINT_AT_BYTES || print_buf(&e->out) ? ST_OK : ST_CANCELLED;
 }
 
+/* 16 hexadecimal digits, as status prints them. */
+static bool parse_channel(const char *text, uint64_t *out)
+{
+    uint64_t v = 0;
+    size_t n = 0;
+    for (; text[n] && n < 17; n++) {
+        int digit = ascii_hex(text[n]);
+        if (digit < 0)
+            return false;
+        v = v << 4 | (unsigned)digit;
+    }
+    *out = v;
+    return n == 16 && v;
+}
+
 int cmd_export(const struct options *o)
 {
-    struct export e = {.is_csv = opt_is(o, OPT_FORMAT, "csv"), .is_all = opt_flag(o, OPT_ALL)};
+    struct export e = {
+        .is_csv = opt_is(o, OPT_FORMAT, "csv"), .is_all = opt_flag(o, OPT_ALL), .has_states = opt_flag(o, OPT_STATES)};
+    uint64_t channel = 0;
     struct store *store = NULL;
     if (e.is_csv && opt_flag(o, OPT_JSON))
         return complain(EXIT_USAGE, "export: --format csv and --json contradict each other: give one of them");
+    if (e.is_csv && e.has_states)
+        return complain(EXIT_USAGE, "export: --states needs JSON lines: leave --format csv out");
+    if (opt_cstr(o, OPT_CHANNEL) && !parse_channel(opt_cstr(o, OPT_CHANNEL), &channel))
+        return complain(EXIT_USAGE, "export: --channel %s: not a channel id: orb status --json lists them",
+                        opt_cstr(o, OPT_CHANNEL));
     int code = folder_open("export", opt_cstr(o, OPT_DATA), &store);
     if (code != EXIT_DONE)
         return code;
     if (e.is_csv)
         buf_printf(&e.out, "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots%s\n",
                    e.is_all ? ",outcome,redirect,reason" : "");
-    status st = store_page_each(store, 0, put_page, &e);
+    status st = store_page_each(store, channel, put_page, &e);
     print_buf(&e.out);
     if (st != ST_OK && st != ST_CANCELLED)
         code = complain(exit_code_of(st), "export: read data folder %s: %s", opt_cstr(o, OPT_DATA), status_name(st));

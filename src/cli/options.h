@@ -71,6 +71,8 @@ typedef enum opt_id {
     OPT_QUIET,
     OPT_FORMAT,
     OPT_ALL,
+    OPT_STATES,
+    OPT_CHANNEL,
     OPT_NORMALISE,
     OPT_EXPLAIN,
     OPT_BASE,

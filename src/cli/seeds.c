@@ -47,6 +47,11 @@ static status with_scheme(struct span typed, struct buf *out, struct buf *why)
         buf_put(out, typed);
         return ST_OK;
     }
+    size_t colon = span_find(typed, ':', 0);
+    if (span_starts(span_from(typed, colon), SPAN("://"))) {
+        buf_puts(why, "not a URL: that is no scheme, write http:// or https://");
+        return ST_INVALID;
+    }
     if (span_starts(typed, SPAN("//")))
         typed = span_from(typed, 2);
     struct span host = bare_host(typed);

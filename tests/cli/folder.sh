@@ -30,6 +30,19 @@ if [ "$(wc -l <"$out")" -gt "$lines" ]; then ok export_all_has_more; else not_ok
 run export --data "$tmp/d" --format csv
 if [ "$(head -n 1 "$out")" = "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots" ]; then ok export_csv; else not_ok export_csv "$(head -n 1 "$out")"; fi
 if awk 'NR > 1 && /^[=+@-]/ { exit 1 }' "$out"; then ok export_csv_is_guarded; else not_ok export_csv_is_guarded "a cell begins with a formula"; fi
+run status --data "$tmp/d" --json
+id=$(jq -r ".channels[0].id" "$out")
+run export --data "$tmp/d" --states --channel "$id"
+if [ "$(wc -l <"$out")" = "$lines" ]; then ok export_channel; else not_ok export_channel "$(wc -l <"$out") of $lines lines"; fi
+if jq -e ".state.channel == \"$id\" and .state.visits >= 1 and (.state.history | length) == .state.visits and .state.total_us > 0" "$out" | grep -q false; then
+    not_ok export_states "$(head -n 1 "$out")"
+else
+    ok export_states
+fi
+run export --data "$tmp/d" --channel 0000000000000001
+if [ -s "$out" ]; then not_ok export_other_channel "$(head -n 1 "$out")"; else ok export_other_channel; fi
+complains export_channel_bad 2 "not a channel id" export --data "$tmp/d" --channel xyz
+complains export_states_csv 2 "JSON lines" export --data "$tmp/d" --states --format csv
 complains export_contradiction 2 'contradict' export --data "$tmp/d" --format csv --json
 
 run status --data "$tmp/d" --json
