@@ -85,9 +85,10 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_ALL] = {"all", TYPE_FLAG, .value = "no", .commands = CMD_EXPORT | CMD_LINKS,
                  .help = "export: every URL that was visited, not only good pages; links: other schemes than http(s) "
                          "too"},
-    [OPT_STATES] = {"states", TYPE_FLAG, .value = "no", .commands = CMD_EXPORT,
-                    .help = "with each page what a recrawl wants to know: validators, times, visits and which of them found a "
-                            "change"},
+    [OPT_STATES] =
+        {"states", TYPE_FLAG, .value = "no", .commands = CMD_EXPORT,
+         .help = "with each page what a recrawl wants to know: validators, times, visits and which of them found a "
+                 "change"},
     [OPT_CHANNEL] = {"channel", TYPE_TEXT, "ID", .commands = CMD_EXPORT,
                      .help = "only pages of this channel; orb status --json lists the ids"},
     [OPT_NORMALISE] = {"normalise", TYPE_FLAG, .value = "no", .commands = CMD_URL,

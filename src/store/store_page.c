@@ -13,15 +13,31 @@
 
 /* One list of columns for writing and reading, so that nothing depends on counting. The key and the URL of a page never
  * change. */
-#define FIELDS(X)                                                                                                      \
-    X(channel)                                                                                                         \
-    X(fetch_number)                                                                                                    \
-    X(outcome)                                                                                                         \
-    X(failure)                                                                                                         \
-    X(http_status) X(text_bytes) X(content_type) X(depth) X(page_flags) X(digest) X(at) X(first_seen) X(changed_at)    \
-        X(good_at) X(visits) X(changes) X(body_bytes) X(wire_bytes) X(dns_us) X(connect_us) X(tls_us) X(first_byte_us) \
-            X(total_us) X(history) X(title) X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect)       \
-                X(reason) X(address)
+#define FIELDS(X)    \
+    X(channel)       \
+    X(fetch_number)  \
+    X(outcome)       \
+    X(failure)       \
+    X(http_status)   \
+    X(text_bytes)    \
+    X(content_type)  \
+    X(depth)         \
+    X(page_flags)    \
+    X(digest)        \
+    X(at)            \
+    X(first_seen)    \
+    X(changed_at)    \
+    X(good_at)       \
+    X(visits)        \
+    X(changes)       \
+    X(body_bytes)    \
+    X(wire_bytes)    \
+    X(dns_us)        \
+    X(connect_us)    \
+    X(tls_us)        \
+    X(first_byte_us) \
+    X(total_us)      \
+    X(history) X(title) X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect) X(reason) X(address)
 #define COLUMNS(X) FIELDS(X) X(key) X(url)
 
 enum {

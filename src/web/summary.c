@@ -8,10 +8,11 @@
 enum { IS_REFUSED = 1, IS_HTML = 2, IS_KNOWN = 4 };
 
 /* The text fields in their order on disk. */
-#define TEXTS(X)                                                                                         \
-    X(url)                                                                                               \
-    X(address) X(reason) X(content_type) X(charset) X(lang) X(title) X(description) X(canonical) X(etag) \
-        X(last_modified) X(redirect) X(text)
+#define TEXTS(X) \
+    X(url)       \
+    X(address)   \
+    X(reason)    \
+    X(content_type) X(charset) X(lang) X(title) X(description) X(canonical) X(etag) X(last_modified) X(redirect) X(text)
 
 static void pack_us(struct buf *out, int32_t us)
 {
