@@ -186,18 +186,17 @@ static status put_page(void *arg, const struct page *p)
 }
 
 /* 16 hexadecimal digits, as status prints them. */
-static bool parse_channel(const char *text, uint64_t *out)
+static bool parse_channel(struct span text, uint64_t *out)
 {
     uint64_t v = 0;
-    size_t n = 0;
-    for (; text[n] && n < 17; n++) {
-        int digit = ascii_hex(text[n]);
+    for (size_t i = 0; i < text.n; i++) {
+        int digit = ascii_hex(text.p[i]);
         if (digit < 0)
             return false;
         v = v << 4 | (unsigned)digit;
     }
     *out = v;
-    return n == 16 && v;
+    return text.n == 16 && v;
 }
 
 int cmd_export(const struct options *o)
@@ -210,7 +209,7 @@ int cmd_export(const struct options *o)
         return complain(EXIT_USAGE, "export: --format csv and --json contradict each other: give one of them");
     if (e.is_csv && e.has_states)
         return complain(EXIT_USAGE, "export: --states needs JSON lines: leave --format csv out");
-    if (opt_cstr(o, OPT_CHANNEL) && !parse_channel(opt_cstr(o, OPT_CHANNEL), &channel))
+    if (opt_cstr(o, OPT_CHANNEL) && !parse_channel(span_str(opt_cstr(o, OPT_CHANNEL)), &channel))
         return complain(EXIT_USAGE, "export: --channel %s: not a channel id: orb status --json lists them",
                         opt_cstr(o, OPT_CHANNEL));
     int code = folder_open("export", opt_cstr(o, OPT_DATA), &store);
