@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/json_out.h"
+#include "codec/json.h"
 
 static void put_source(const struct options *o, opt_id id, struct buf *out)
 {

@@ -1,8 +1,8 @@
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/format.h"
-#include "cli/json_out.h"
-#include "web/facts.h"
+#include "cli/page_flags.h"
+#include "codec/json.h"
 
 #define PRINT_AT_BYTES 65536
 
@@ -128,21 +128,6 @@ static void put_json(struct export *e, const struct page *p)
     buf_putc(&e->out, '\n');
 }
 
-static void put_flags(struct buf *out, unsigned flags)
-{
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } words[] = {{PAGE_NOINDEX, "noindex"},
-                 {PAGE_NOFOLLOW, "nofollow"},
-                 {PAGE_NOARCHIVE, "noarchive"},
-                 {PAGE_NOSNIPPET, "nosnippet"}};
-    size_t before = out->n;
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (flags & words[i].bit)
-            buf_printf(out, "%s%s", out->n > before ? " " : "", words[i].name);
-}
-
 /* Text of a page in a cell: control bytes escaped, since the file is often looked at in a terminal. */
 static void put_cell(struct export *e, struct span s)
 {
@@ -162,7 +147,7 @@ static void put_csv_row(struct export *e, const struct page *p)
     put_cell(e, p->lang);
     put_cell(e, p->canonical);
     buf_putc(&e->out, ','); /* near_dup_of */
-    put_flags(&e->out, p->page_flags);
+    put_page_flags(&e->out, p->page_flags);
     if (e->is_all) {
         buf_printf(&e->out, ",%s,", outcome_name(p->outcome));
         put_cell(e, p->redirect);

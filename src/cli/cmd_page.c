@@ -1,7 +1,8 @@
 /* cmd_page.c - `orb links` and `orb text`: what the crawler sees in one HTML file. */
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/json_out.h"
+#include "cli/page_flags.h"
+#include "codec/json.h"
 #include "web/charset.h"
 #include "web/facts.h"
 #include "web/url.h"

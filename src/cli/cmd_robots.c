@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/json_out.h"
+#include "codec/json.h"
 #include "web/robots.h"
 #include "web/url.h"
 

@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/format.h"
-#include "cli/json_out.h"
+#include "codec/json.h"
 #include "crawl/channel.h"
 #include "io/clock.h"
 #include "plan/frontier.h"

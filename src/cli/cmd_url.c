@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/json_out.h"
+#include "codec/json.h"
 #include "cli/url_opts.h"
 
 static void put_json(const struct url *u, struct buf *out)

@@ -1,7 +1,7 @@
 /* crawl_report.h - what a crawl says when it ends: the summary for people, the object for programs. */
 #pragma once
 
-#include "cli/json_out.h"
+#include "codec/json.h"
 #include "crawl/crawl.h"
 
 struct crawl_report {

@@ -7,36 +7,20 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "codec/json.h"
 #include "crawl/engine.h"
 #include "plan/trap.h"
 
 /* ---- two outputs at once: a line for people, a member for programs ---- */
-
-static void json_text(struct buf *b, struct span s)
-{
-    buf_putc(b, '"');
-    for (size_t at = 0; at < s.n;) {
-        uint32_t cp = utf8_next(s, &at, NULL);
-        if (cp == '"' || cp == '\\')
-            buf_printf(b, "\\%c", (char)cp);
-        else if (cp < 0x20 || cp == 0x7f)
-            buf_printf(b, "\\u%04x", cp);
-        else
-            buf_put_utf8(b, cp);
-    }
-    buf_putc(b, '"');
-}
 
 static void fact(struct explain *e, const char *name, const char *label, struct span value)
 {
     buf_printf(&e->lines, "%-16s ", label);
     log_escape(&e->lines, value, 4096);
     buf_putc(&e->lines, '\n');
-    buf_putc(&e->json, ',');
-    json_text(&e->json, span_str(name));
-    buf_putc(&e->json, ':');
-    json_text(&e->json, value);
+    struct json j = {.out = &e->json, .needs_comma = true};
+    json_key(&j, name);
+    json_text(&j, value);
 }
 
 static void fact_f(struct explain *e, const char *name, const char *label, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -70,7 +54,8 @@ struct question {
     struct arena arena;
     struct url url;
     uint64_t key;
-    uint64_t channel; /* of the page, 0: not visited */
+    uint64_t channel;    /* of the page, 0: not visited */
+    struct buf channels; /* what each channel of the folder says of the URL */
     unsigned depth;
     bool is_visited, is_in_scope, is_refused;
 };
@@ -193,8 +178,9 @@ static status say_channel(void *arg, uint64_t id, struct span packed)
     const struct channel_opts *o = channel_get_opts(c);
     channel_verdict v = channel_check(c, &q->url, q->depth, &pattern);
     q->is_in_scope |= v == CHANNEL_YES;
-    fact_f(q->e, "channel", "channel", "%.*s%s: %s%s%.*s", SPAN_ARG(o->seed_count ? o->seeds[0] : SPAN("")),
-           o->seed_count > 1 ? " and others" : "", verdict_text(v), pattern.n ? " " : "", SPAN_ARG(pattern));
+    buf_printf(&q->channels, "%s%.*s%s: %s%s%.*s", q->channels.n ? "; " : "",
+               SPAN_ARG(o->seed_count ? o->seeds[0] : SPAN("")), o->seed_count > 1 ? " and others" : "",
+               verdict_text(v), pattern.n ? " " : "", SPAN_ARG(pattern));
     channel_free(c);
     return ST_OK;
 }
@@ -347,12 +333,16 @@ status crawl_explain(const char *data_dir, struct span url, struct explain *out,
     }
     if (st == ST_OK) {
         q.key = siphash(store_key(q.store), q.url.href);
-        buf_puts(&out->json, "{\"url\":");
-        json_text(&out->json, q.url.href);
+        struct json j = {.out = &out->json};
+        json_open(&j, '{');
+        json_key(&j, "url");
+        json_text(&j, q.url.href);
         out->url = span_of(mem_str(q.url.href), q.url.href.n);
         st = store_page_get(q.store, q.key, say_page, &q);
         if (st == ST_OK || st == ST_NOT_FOUND)
             st = store_channel_each(q.store, say_channel, &q);
+        if (st == ST_OK && q.channels.n)
+            fact(out, "channel", "channel", buf_span(&q.channels));
         if (st == ST_OK)
             st = store_host_get(q.store, q.url.host, say_host, &q);
         if (st == ST_NOT_FOUND)
@@ -364,13 +354,14 @@ status crawl_explain(const char *data_dir, struct span url, struct explain *out,
         buf_put(&all, buf_span(&out->lines));
         buf_done(&out->lines);
         out->lines = all;
-        buf_puts(&out->json, ",\"state\":");
-        json_text(&out->json, span_str(out->state ? out->state : "unknown"));
-        buf_putc(&out->json, '}');
+        json_key(&j, "state");
+        json_str(&j, out->state ? out->state : "unknown");
+        json_close(&j, '}');
         if (st != ST_OK)
             buf_puts(why, status_name(st));
     }
     store_free(q.store);
+    buf_done(&q.channels);
     arena_done(&q.arena);
     if (st != ST_OK)
         explain_done(out);

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "cli/format.h"
-#include "cli/json_out.h"
+#include "codec/json.h"
 #include "cli/options.h"
 #include "cli/screen.h"
 #include "cli/seeds.h"

@@ -1,8 +1,8 @@
-/* json_out.h - writes JSON text, valid whatever goes in.
+/* json.h - writes JSON text, valid whatever goes in.
  *
  *     json_open(&j, '{'); json_key(&j, "pages"); json_u64(&j, 3); json_close(&j, '}');   gives {"pages":3}
  *
- * Text that is not UTF-8 becomes U+FFFD where it is not. Appends to a buffer of the caller's. */
+ * Text that is not UTF-8 becomes U+FFFD where it is not. Appends to a buffer of the caller's. Pure; any thread. */
 #pragma once
 
 #include "base/buf.h"
@@ -24,9 +24,6 @@ void json_real(struct json *j, double v, int decimals); /* null when not finite 
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 void json_raw(struct json *j, struct span s); /* JSON text made elsewhere */
-
-/* PAGE_* flags (web/facts.h) as a list of words. */
-void json_page_flags(struct json *j, unsigned flags);
 
 /* The number under `key` in a flat object that a program of ours wrote; 0 when it is not there. */
 uint64_t json_peek_u64(struct span object, const char *key);

@@ -1,9 +1,8 @@
-#include "cli/json_out.h"
+#include "codec/json.h"
 
 #include <math.h>
 
 #include "base/utf8.h"
-#include "web/facts.h"
 
 static void before_value(struct json *j)
 {
@@ -109,22 +108,6 @@ void json_raw(struct json *j, struct span s)
 {
     before_value(j);
     buf_put(j->out, s);
-}
-
-void json_page_flags(struct json *j, unsigned flags)
-{
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } words[] = {{PAGE_NOINDEX, "noindex"},
-                 {PAGE_NOFOLLOW, "nofollow"},
-                 {PAGE_NOARCHIVE, "noarchive"},
-                 {PAGE_NOSNIPPET, "nosnippet"}};
-    json_open(j, '[');
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (flags & words[i].bit)
-            json_str(j, words[i].name);
-    json_close(j, ']');
 }
 
 static struct span peek(struct span object, const char *key)
