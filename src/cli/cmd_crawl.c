@@ -89,8 +89,6 @@ static int complain_empty(struct crawl *cr, const struct crawl_setup *s, const s
         code = complain_failure(s, buf_span(&host), st, buf_span(&why));
     else if (stats->refused_robots)
         code = complain(EXIT_NO, "crawl %.*s: refused by robots.txt: see orb explain for the rule", SPAN_ARG(url));
-    else if (stats->refused_other)
-        code = complain(EXIT_NO, "crawl %.*s: refused by a rule of ours: see orb explain", SPAN_ARG(url));
     else if (stats->http_5xx)
         code = complain(EXIT_IO, "crawl %.*s: the server answers with an error: try again later", SPAN_ARG(url));
     else if (stats->gone || stats->http_4xx)

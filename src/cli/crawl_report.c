@@ -111,7 +111,6 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
     put_row_if(out, "gone", s->gone, "404 or 410");
     put_errors(s, out);
     put_row_if(out, "refused", s->refused_robots, "by robots.txt");
-    put_row_if(out, "refused", s->refused_other, "by other rules: see orb explain URL");
     put_row_if(out, "parked", s->parked_traps, "look endless: see orb explain URL");
     put_row_if(out, "not HTML", s->not_html, "documents of other types: counted, not read");
     put_row_if(out, "thin", s->thin, "under 200 bytes of text: these pages need scripts to show text");
@@ -164,7 +163,6 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"redirects", s->redirects},
         {"gone", s->gone},
         {"refused_robots", s->refused_robots},
-        {"refused_other", s->refused_other},
         {"parked", s->parked_traps},
         {"not_html", s->not_html},
         {"thin", s->thin},

@@ -325,7 +325,6 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->gone += p->gone;
     sum->errors += p->errors;
     sum->refused_robots += p->refused_robots;
-    sum->refused_other += p->refused_other;
     sum->not_html += p->not_html;
     sum->thin += p->thin;
     sum->robots_fetched += p->robots_fetched;

@@ -37,7 +37,7 @@ struct crawl_stats {
     uint64_t pages;     /* folder: good pages known (2xx) */
     uint64_t fetched;   /* pages got with 2xx */
     uint64_t unchanged; /* 304, or same digest as before */
-    uint64_t redirects, gone, errors, refused_robots, refused_other;
+    uint64_t redirects, gone, errors, refused_robots;
     uint64_t not_html, thin; /* documents that are not HTML; HTML with under 200 bytes of text */
     uint64_t robots_fetched;
     uint64_t requests, retries;

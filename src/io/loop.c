@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/clock.h"
 #include "io/loop_uv.h"
 
 struct loop {
@@ -137,17 +138,20 @@ struct signals {
     struct sigaction old_int, old_term;
 };
 
-static struct waker *_Atomic signal_waker; /* borrowed from the one struct signals */
-static volatile sig_atomic_t int_count, term_count;
+static struct waker *_Atomic signal_waker;          /* borrowed from the one struct signals */
+static _Atomic int64_t first_int_ms, first_term_ms; /* 0: none so far */
 
 #define SIGNAL_EXIT_CODE 130
+#define SIGNAL_ECHO_MS 500 /* timeout(1) signals the process and then its group: that is one signal */
 
 static void on_signal(int number)
 {
-    volatile sig_atomic_t *count = number == SIGINT ? &int_count : &term_count;
-    if (*count)
+    _Atomic int64_t *first = number == SIGINT ? &first_int_ms : &first_term_ms;
+    int64_t now = clock_mono(); /* clock_gettime is safe in a signal handler */
+    if (*first && now - *first > SIGNAL_ECHO_MS)
         _exit(SIGNAL_EXIT_CODE);
-    *count = 1;
+    if (!*first)
+        *first = now;
     struct waker *w = signal_waker;
     if (w)
         waker_wake(w); /* uv_async_send is safe in a signal handler */
@@ -158,7 +162,7 @@ struct signals *signals_new(struct loop *l, loop_fn *fn, void *arg)
     assert(!signal_waker); /* one a process */
     struct signals *s = mem_alloc(sizeof(*s));
     s->waker = waker_new(l, fn, arg);
-    int_count = term_count = 0;
+    first_int_ms = first_term_ms = 0;
     signal_waker = s->waker;
     struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&sa.sa_mask);

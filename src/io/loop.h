@@ -29,6 +29,6 @@ void waker_wake(struct waker *w); /* any thread; several calls may become one */
 void waker_free(struct waker *w);
 
 /* Calls fn on the loop's thread for SIGINT and SIGTERM. The second signal of a kind within the run ends the process at
- * once (exit code 130): the journal makes that safe. One at a time in a process. */
+ * once (exit code 130): the journal makes that safe; two within half a second are one. One at a time in a process. */
 struct signals *signals_new(struct loop *l, loop_fn *fn, void *arg);
 void signals_free(struct signals *s);

@@ -123,11 +123,12 @@ static void second_signal_of_a_kind_ends_the_process(void **state)
 {
     static const struct {
         const char *label;
-        int first, second, exit_code;
+        int first, second, pause_ms, exit_code;
     } cases[] = {
-        {"INT INT", SIGINT, SIGINT, 130},
-        {"TERM TERM", SIGTERM, SIGTERM, 130},
-        {"INT TERM", SIGINT, SIGTERM, 7},
+        {"INT INT", SIGINT, SIGINT, 700, 130},
+        {"TERM TERM", SIGTERM, SIGTERM, 700, 130},
+        {"INT TERM", SIGINT, SIGTERM, 700, 7},
+        {"TERM twice at once, as timeout(1) does", SIGTERM, SIGTERM, 0, 7},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         fflush(NULL);
@@ -136,6 +137,7 @@ static void second_signal_of_a_kind_ends_the_process(void **state)
             struct seen s = {.loop = loop_new()};
             (void)signals_new(s.loop, note_a, &s);
             raise(cases[i].first);
+            usleep((useconds_t)cases[i].pause_ms * 1000);
             raise(cases[i].second);
             _exit(7);
         }
