@@ -178,6 +178,7 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"hosts_given_up", s->hosts_given_up},
         {"slowed_hosts", s->slowed_hosts},
         {"frontier_bytes", s->frontier_memory},
+        {"hosts_bytes", s->hosts_memory},
         {"seen_bytes", s->seen_memory},
         {"disk_bytes", s->disk_bytes},
     };

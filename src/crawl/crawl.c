@@ -346,6 +346,7 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->parked_traps += c->traps;
     sum->slowed_hosts += c->slowed;
     sum->frontier_memory += c->memory;
+    sum->hosts_memory += c->memory - c->url_memory;
     pthread_mutex_unlock(&s->lock);
 }
 

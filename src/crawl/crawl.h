@@ -48,7 +48,8 @@ struct crawl_stats {
     uint64_t hosts, hosts_waiting, hosts_given_up; /* known; in back-off now; not answering, left for the next run */
     uint64_t queued_given_up;                      /* of queued: on hosts given up */
     uint64_t in_flight;
-    uint64_t frontier_memory, seen_memory, disk_bytes;
+    uint64_t frontier_memory, hosts_memory, seen_memory,
+        disk_bytes;                  /* hosts_memory: the part of frontier_memory that is not URLs */
     uint64_t errors_by_kind[ST_MAX]; /* by status; HTTP errors are in http_4xx/http_5xx */
     uint64_t http_4xx, http_5xx;
     uint64_t resumed;      /* pages that earlier runs had got already */

@@ -529,8 +529,12 @@ const struct robots *frontier_get_robots(struct frontier *f, const struct url *u
 
 void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_counts *out)
 {
-    *out = (struct frontier_counts){
-        .urls = f->urls, .lent = f->lent.n, .hosts = f->hosts.n, .traps = f->traps, .memory = f->memory};
+    *out = (struct frontier_counts){.urls = f->urls,
+                                    .lent = f->lent.n,
+                                    .hosts = f->hosts.n,
+                                    .traps = f->traps,
+                                    .memory = f->memory,
+                                    .url_memory = f->url_memory};
     size_t at = 0;
     for (const struct host *h; (h = table_next(&f->hosts, &at));) {
         if (h->is_given_up) {

@@ -7,6 +7,13 @@
 #include "web/domain.h"
 
 #define PRESSED_QUEUE 16 /* URLs of a host in memory once memory_max is passed */
+/* What one of each takes, with its slot in the tables and the smallest heap and table inside it. */
+#define SLOT_BYTES 32
+#define HEAP_BYTES 64
+#define TABLE_BYTES 256
+#define HOST_BYTES (sizeof(struct host) + SLOT_BYTES)
+#define IP_BYTES (sizeof(struct ip) + SLOT_BYTES + HEAP_BYTES + TABLE_BYTES)
+#define NET_BYTES (sizeof(struct net) + SLOT_BYTES + HEAP_BYTES)
 
 struct domain_count {
     unsigned hosts;
@@ -38,6 +45,7 @@ struct entry *entry_make(struct frontier *f, struct span target, struct span eta
         at += parts[i].n;
     }
     f->memory += entry_size(e);
+    f->url_memory += entry_size(e);
     return e;
 }
 
@@ -46,6 +54,7 @@ void entry_free(struct frontier *f, struct entry *e)
     if (!e)
         return;
     f->memory -= entry_size(e);
+    f->url_memory -= entry_size(e);
     free(e);
 }
 
@@ -214,7 +223,7 @@ struct host *host_make(struct frontier *f, struct span name)
     h->state = HOST_RESOLVING; /* so that host_want_addr lists it */
     h->is_own = f->o.is_own && f->o.is_own(f->o.self, name);
     table_put(&f->hosts, h->key, h);
-    f->memory += sizeof(*h) + name.n;
+    f->memory += HOST_BYTES + name.n;
     host_want_addr(f, h);
     return h;
 }
@@ -246,7 +255,7 @@ void host_destroy(struct frontier *f, struct host *h)
         robots_free(h->sites[i].rules);
         free(h->sites[i].prefix);
     }
-    f->memory -= sizeof(*h) + h->name_len + h->run_cap * sizeof(*h->runs);
+    f->memory -= HOST_BYTES + h->name_len + h->run_cap * sizeof(*h->runs);
     table_remove(&f->hosts, h->key);
     trap_free(h->variants);
     free(h->sites);
@@ -290,14 +299,14 @@ static struct ip *ip_get(struct frontier *f, const struct addr *addr)
         net = mem_alloc(sizeof(*net));
         net->key = net_key;
         table_put(&f->net_table, net_key, net);
-        f->memory += sizeof(*net);
+        f->memory += NET_BYTES;
     }
     ip = mem_alloc(sizeof(*ip));
     ip->addr = *addr;
     ip->key = key;
     ip->net = net;
     table_put(&f->ips, key, ip);
-    f->memory += sizeof(*ip);
+    f->memory += IP_BYTES;
     return ip;
 }
 
@@ -311,14 +320,14 @@ void ip_release(struct frontier *f, struct ip *ip)
     heap_done(&ip->hosts);
     table_done(&ip->domains);
     table_remove(&f->ips, ip->key);
-    f->memory -= sizeof(*ip);
+    f->memory -= IP_BYTES;
     free(ip);
     if (net->hosts || net->flight)
         return;
     heap_remove(&f->nets, &net->node);
     heap_done(&net->ips);
     table_remove(&f->net_table, net->key);
-    f->memory -= sizeof(*net);
+    f->memory -= NET_BYTES;
     free(net);
 }
 

@@ -96,7 +96,7 @@ struct frontier {
     struct host *unresolved, *unresolved_last;
     uint64_t next_lease;
     uint64_t urls, traps;
-    size_t memory;
+    size_t memory, url_memory;
 };
 
 /* frontier_host.c */
