@@ -131,15 +131,3 @@ uint64_t json_peek_u64(struct span object, const char *key)
         digits++;
     return span_u64(span_cut(rest, 0, digits), UINT64_MAX, &v) ? v : 0;
 }
-
-struct span json_peek_text(struct span object, const char *key)
-{
-    struct span rest = peek(object, key);
-    if (rest.n == 0 || rest.p[0] != '"')
-        return (struct span){0};
-    size_t end = span_find(rest, '"', 1);
-    struct span text = span_cut(rest, 1, end - 1);
-    if (end == rest.n || span_find(text, '\\', 0) < text.n)
-        return (struct span){0};
-    return text;
-}

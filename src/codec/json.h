@@ -27,5 +27,3 @@ void json_raw(struct json *j, struct span s); /* JSON text made elsewhere */
 
 /* The number under `key` in a flat object that a program of ours wrote; 0 when it is not there. */
 uint64_t json_peek_u64(struct span object, const char *key);
-/* The text under `key` when it holds no escapes; empty otherwise. */
-struct span json_peek_text(struct span object, const char *key);

@@ -60,7 +60,7 @@ struct shard {
     struct finished {
         struct job *job;               /* owned */
         struct summary sum;            /* numbers and links; its texts are in `packed` */
-        const struct url *const *urls; /* in the arena, beside sum.links; NULL: parse them */
+        const struct url *const *urls; /* in the arena, beside sum.links; NULL: there are none */
         size_t packed_at, packed_n;    /* the whole summary, in `packed` */
     } * finished;                      /* owned: visited in this turn, not yet in the journal */
     size_t finished_count, finished_cap;

@@ -548,7 +548,6 @@ status shard_init(struct shard *s, struct crawl *cr, unsigned index)
                               .key = &cr->key,
                               .memory_max = (o->frontier_bytes ? o->frontier_bytes : 64u << 20) / cr->shard_count,
                               .seed = cr->key.k0 ^ index,
-                              .agent = cr->agent,
                               .is_own = is_own,
                               .put_away = put_away,
                               .bring_back = bring_back,

@@ -472,18 +472,6 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
     return again;
 }
 
-void frontier_return(struct frontier *f, mono_ms now, uint64_t lease)
-{
-    struct lent *l = lent_get(f, lease);
-    struct host *h = l->host;
-    if (l->kind == LEASE_ROBOTS)
-        h->has_robots_lent = false;
-    take_back(f, l, true);
-    uncount_request(f, l);
-    lent_free(f, l);
-    host_update(f, h);
-}
-
 void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules,
                      int64_t ttl_ms, const struct frontier_result *r)
 {
@@ -507,22 +495,6 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
     uncount_request(f, l);
     lent_free(f, l);
     host_update(f, h);
-}
-
-const struct robots *frontier_get_robots(struct frontier *f, const struct url *u)
-{
-    struct host *h = host_find(f, u->host);
-    if (!h)
-        return NULL;
-    struct arena scratch;
-    arena_init(&scratch);
-    struct span prefix = url_site(&scratch, u);
-    const struct robots *rules = NULL;
-    for (size_t i = 0; i < h->site_count; i++)
-        if (span_eq(site_span(&h->sites[i]), prefix))
-            rules = h->sites[i].rules;
-    arena_done(&scratch);
-    return rules;
 }
 
 /* ---- the whole ---- */

@@ -40,7 +40,6 @@ struct frontier_opts {
     size_t memory_max;                            /* 0 = 64 MiB: beyond it even short queues are put away */
     uint64_t site_pages_max;                      /* 0 = 1,000,000 URLs taken on a host */
     uint64_t seed;                                /* of the jitter */
-    struct span agent;                            /* product token, for robots; borrowed */
     bool (*is_own)(void *self, struct span host); /* NULL: none is our own */
     status (*put_away)(void *self, struct span data, struct frontier_run *run);
     status (*bring_back)(void *self, struct frontier_run run, struct buf *data);
@@ -119,15 +118,10 @@ bool frontier_would_retry(struct frontier *f, uint64_t lease, const struct front
 /* The page is finished, well or badly; the host goes on. Returns true when the answer was a host failure or "slow down"
  * and the URL is worth another try later: then it is back in the queue and the caller writes no result down. */
 bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct frontier_result *r);
-/* Gives a lease back as if it had never been lent (we are stopping, or could not even try). */
-void frontier_return(struct frontier *f, mono_ms now, uint64_t lease);
 /* The answer to LEASE_ROBOTS: takes ownership of `rules`. `rules` NULL: no answer or 5xx; the site waits (back-off),
  * and after 30 days without one everything is allowed. Good for `ttl_ms`. */
 void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules,
                      int64_t ttl_ms, const struct frontier_result *r);
-
-/* What a host's robots.txt says now; NULL when it is not known. Borrowed until the next call. */
-const struct robots *frontier_get_robots(struct frontier *f, const struct url *u);
 
 struct frontier_counts {
     uint64_t urls; /* waiting, lent ones included */

@@ -37,7 +37,7 @@ static void lend_all(struct frontier *f)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct sip_key key = {1, 2};
-    struct frontier_opts o = {.pace = pace_default, .key = &key, .agent = SPAN("orbweaver"), .bring_back = bring_back};
+    struct frontier_opts o = {.pace = pace_default, .key = &key, .bring_back = bring_back};
     struct frontier *f = frontier_new(&o);
     struct span packed = span_of(data, size);
     struct frontier_info info;

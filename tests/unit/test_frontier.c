@@ -53,7 +53,6 @@ static struct frontier *make(struct world *w, int64_t delay_ms)
     struct frontier_opts o = {.pace = pace_default,
                               .key = &w->key,
                               .seed = 1,
-                              .agent = SPAN("orbweaver"),
                               .is_own = is_own,
                               .put_away = put_away,
                               .bring_back = bring_back,
