@@ -17,10 +17,11 @@ deps:
 deps-dev:
 	@tools/install-packages build dev
 
-# `make run` crawls a sample web that the program serves to itself; `make run URL=https://...` a real site into ./orb-data.
+# `make run` crawls a sample web that the program serves to itself and shows the search page; `make run URL=https://...` does it with a
+# real site, into ./orb-data. Ctrl-C ends the crawl first, then the page.
 run: deps
 	@$(MAKE) --no-print-directory all
-	@if [ -n "$(URL)" ]; then $(BUILD)/src/cli/orb crawl "$(URL)"; else $(BUILD)/src/cli/orb demo; fi
+	@if [ -n "$(URL)" ]; then $(BUILD)/src/cli/orb crawl "$(URL)" || [ $$? = 1 ] && $(BUILD)/src/cli/orb serve; else $(BUILD)/src/cli/orb demo; fi
 
 test: deps-dev
 	@tools/run-tests

@@ -1,5 +1,9 @@
-/* cmd_demo.c - the program crawls a web that it serves to itself, and holds what it found against what is there. */
+/* cmd_demo.c - the program crawls a web that it serves to itself, holds what it found against what is there, and shows
+ * the search page over it. */
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +12,19 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/crawl_report.h"
+#include "cli/demo_check.h"
 #include "cli/folder.h"
+#include "cli/format.h"
 #include "cli/screen.h"
 #include "io/clock.h"
 #include "sample/sample.h"
+#include "serve/serve.h"
 
 #define DEMO_SEED 1
+#define DEMO_PART SAMPLE_SOON /* the rest would take minutes */
 #define DIFFERENCES_SHOWN 5
+#define FIRST_PORT 8080
+#define LAST_PORT 8099
 
 /* A sorted set of URLs. */
 struct urls {
@@ -38,6 +48,15 @@ static bool urls_has(const struct urls *u, const char *url)
     return u->n && bsearch(&url, u->p, u->n, sizeof(*u->p), compare);
 }
 
+/* One of them is how it begins. */
+static bool urls_begin(const struct urls *u, struct span url)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (span_starts(url, span_str(u->p[i])))
+            return true;
+    return false;
+}
+
 static void urls_sort(struct urls *u)
 {
     if (u->n)
@@ -53,18 +72,32 @@ static void urls_done(struct urls *u)
 
 struct demo {
     struct sample *sample;
-    struct sample_expected expected;
-    char dir[256];
-    struct urls there, closed, found; /* pages to find; not to be asked for; pages found */
-    unsigned trespasses;              /* requests for closed URLs */
+    char dir[4096];
+    bool is_kept;        /* the folder stays */
+    sigset_t stop;       /* blocked but while the crawl runs */
+    struct urls there;   /* pages to find */
+    struct urls closed;  /* not to be asked for */
+    struct urls endless; /* how the URLs of endless areas begin */
+    struct urls found;
+    unsigned trespasses;    /* requests for closed URLs */
+    unsigned endless_pages; /* found in endless areas */
+    uint64_t docs;          /* that can be searched */
 };
+
+/* "2. Crawl" */
+static void begin_step(int number, const char *title)
+{
+    bool is_bold = wants_colour(STDOUT_FILENO);
+    printf("%s%s%d. %s%s\n", number > 1 ? "\n" : "", is_bold ? "\033[1m" : "", number, title, is_bold ? "\033[0m" : "");
+    fflush(stdout);
+}
 
 /* ---- the crawl ---- */
 
 static void gather_seeds(const struct sample *sample, struct buf *text, struct urls *seeds)
 {
     struct span rest, line;
-    sample_seeds(sample, SAMPLE_CALM, text);
+    sample_seeds(sample, DEMO_PART, text);
     rest = buf_span(text);
     while (span_split(&rest, '\n', &line))
         if (line.n)
@@ -82,9 +115,17 @@ static status make_channel(const struct urls *seeds, struct channel **out, struc
     return st;
 }
 
+struct watcher {
+    struct demo *demo;
+    struct screen *screen;
+};
+
 static void on_progress(void *arg, const struct crawl_stats *stats)
 {
-    screen_progress(arg, stats);
+    struct watcher *w = arg;
+    /* Now there is somebody to take them: the crawl stops at the first and winds up. */
+    pthread_sigmask(SIG_UNBLOCK, &w->demo->stop, NULL);
+    screen_progress(w->screen, stats);
 }
 
 static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats *stats, crawl_end *end,
@@ -94,6 +135,7 @@ static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats
     struct urls seeds = {0};
     struct channel *channel = NULL;
     struct crawl *cr = NULL;
+    struct watcher watcher = {d, screen};
     sample_hosts_text(d->sample, &hosts);
     gather_seeds(d->sample, &seed_text, &seeds);
     struct crawl_opts opts = {.data_dir = d->dir,
@@ -111,7 +153,8 @@ static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats
         channel = NULL;
     }
     if (st == ST_OK)
-        st = crawl_run(cr, on_progress, screen, end);
+        st = crawl_run(cr, on_progress, &watcher, end);
+    pthread_sigmask(SIG_BLOCK, &d->stop, NULL);
     if (st == ST_OK)
         crawl_get_stats(cr, stats);
     crawl_close(cr);
@@ -122,13 +165,48 @@ static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats
     return st;
 }
 
+/* The report without its last lines, which say how to go on. */
+static void print_report(const struct demo *d, const struct crawl_stats *stats)
+{
+    struct crawl_report r = {stats, CRAWL_COMPLETE, d->dir, 0, clock_peak_rss()};
+    struct buf out = {0};
+    crawl_report_text(&r, &out);
+    out.n = span_search(buf_span(&out), span_str(d->dir), false);
+    print_buf(&out);
+    buf_done(&out);
+}
+
+static int crawl_step(struct demo *d)
+{
+    struct crawl_stats stats = {0};
+    struct buf why = {0};
+    crawl_end end = CRAWL_FAILED;
+    const struct screen_opts so = {.level = LOG_WARN, .has_line = isatty(STDERR_FILENO)};
+    struct screen *screen = screen_new(&so);
+    begin_step(2, "The crawl");
+    if (!screen)
+        return complain(EXIT_INTERNAL, "demo: open standard error");
+    status st = crawl_it(d, screen, &stats, &end, &why);
+    screen_free(screen);
+    int code = EXIT_DONE;
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "demo: crawl: %s", why.n ? buf_cstr(&why) : status_name(st));
+    else if (end != CRAWL_COMPLETE)
+        code = complain(EXIT_NO, "demo: stopped");
+    else
+        print_report(d, &stats);
+    d->docs = stats.index_docs;
+    buf_done(&why);
+    return code;
+}
+
 /* ---- the comparison ---- */
 
 static void read_expected(struct demo *d)
 {
     struct buf text = {0};
     struct span rest, line;
-    sample_expected_text(d->sample, SAMPLE_CALM, &text);
+    sample_expected_text(d->sample, DEMO_PART, &text);
     rest = buf_span(&text);
     while (span_split(&rest, '\n', &line)) {
         size_t tab = span_find(line, '\t', 0);
@@ -137,6 +215,8 @@ static void read_expected(struct demo *d)
             urls_add(&d->there, url);
         else if (span_is(kind, "refused") || span_is(kind, "hidden"))
             urls_add(&d->closed, url);
+        else if (span_is(kind, "trap"))
+            urls_add(&d->endless, url);
     }
     urls_sort(&d->there);
     urls_sort(&d->closed);
@@ -146,7 +226,11 @@ static void read_expected(struct demo *d)
 static status take_page(void *arg, const struct page *p)
 {
     struct demo *d = arg;
-    if (page_is_good(p))
+    if (!page_is_good(p))
+        return ST_OK;
+    if (urls_begin(&d->endless, p->url))
+        d->endless_pages++;
+    else
         urls_add(&d->found, p->url);
     return ST_OK;
 }
@@ -173,12 +257,30 @@ static unsigned print_missing(const struct urls *wanted, const struct urls *had,
     return n;
 }
 
-static int compare_all(struct demo *d)
+static void print_comparison(const struct demo *d, unsigned missing, unsigned extra)
+{
+    struct buf out = {0};
+    put_count(&out, d->there.n);
+    buf_puts(&out, " pages are there, ");
+    put_count(&out, d->found.n);
+    buf_printf(&out, " were found: %u missing, %u not expected\n", missing, extra);
+    buf_printf(&out, "%zu addresses are closed to crawlers: %u requests were made to them\n", d->closed.n,
+               d->trespasses);
+    buf_printf(&out, "%zu areas have no end: the crawler turned back after ", d->endless.n);
+    put_count(&out, d->endless_pages);
+    buf_puts(&out, " pages\n");
+    print_buf(&out);
+    buf_done(&out);
+}
+
+static int compare_step(struct demo *d)
 {
     struct store *store = NULL;
+    begin_step(3, "What was found, against what is there");
     int code = folder_open("demo", d->dir, &store);
     if (code != EXIT_DONE)
         return code;
+    read_expected(d);
     status st = store_page_each(store, 0, take_page, d);
     store_free(store);
     if (st != ST_OK)
@@ -187,68 +289,157 @@ static int compare_all(struct demo *d)
     sample_ledger(d->sample, take_request, d);
     unsigned missing = print_missing(&d->there, &d->found, "missing");
     unsigned extra = print_missing(&d->found, &d->there, "not expected");
-    printf("%zu pages are there, %zu were found: %u missing, %u not expected\n", d->there.n, d->found.n, missing,
-           extra);
-    printf("%zu addresses are closed to crawlers: %u requests were made to them\n", d->closed.n, d->trespasses);
-    bool is_good = missing == 0 && extra == 0 && d->trespasses == 0;
+    print_comparison(d, missing, extra);
+    bool is_good =
+        missing == 0 && extra == 0 && d->trespasses == 0 && d->endless_pages <= d->endless.n * SAMPLE_TRAP_PAGES_MAX;
     puts(is_good ? "all is as it should be" : "this is not as it should be");
+    fflush(stdout);
     return is_good ? EXIT_DONE : EXIT_NO;
+}
+
+/* ---- the search page ---- */
+
+/* The first free port from FIRST_PORT on, or any. */
+static status open_page(const struct demo *d, bool is_check, struct serve **out)
+{
+    struct serve_opts opts = {.data_dir = d->dir,
+                              .port = is_check ? 0 : FIRST_PORT,
+                              .query_rate = is_check ? 0 : SERVE_QUERY_RATE_DEFAULT,
+                              .version = SPAN(ORB_VERSION_SHORT)};
+    status st = serve_new(&opts, out);
+    while (st == ST_BUSY && opts.port != 0) {
+        opts.port = opts.port < LAST_PORT ? opts.port + 1 : 0;
+        st = serve_new(&opts, out);
+    }
+    return st;
+}
+
+static void print_invitation(const struct demo *d, int port)
+{
+    struct buf out = {0};
+    put_count(&out, d->docs);
+    buf_printf(&out,
+               " pages can be searched. Open this in a browser:\n\n  http://127.0.0.1:%d/\n\nTry there, or follow:\n",
+               port);
+    for (size_t i = 0; i < demo_query_count; i++) {
+        const struct demo_query *q = &demo_queries[i];
+        if (!q->shows)
+            continue;
+        buf_printf(&out, "\n  %s\n      %s\n      http://127.0.0.1:%d", q->query, q->shows, port);
+        demo_target("/search", q->query, &out);
+        buf_putc(&out, '\n');
+    }
+    buf_printf(&out, "\n  http://127.0.0.1:%d/status\n      what the crawl did, and what the index holds\n\n", port);
+    buf_printf(&out,
+               "Results lead into the sample web, which stays up: http://bakery." DEMO_DOMAIN
+               ":%d/ is one of its sites.\n",
+               sample_port(d->sample));
+    if (d->is_kept)
+        buf_printf(&out, "Ctrl-C ends the demo; %s stays.\n", d->dir);
+    else
+        buf_puts(&out, "Ctrl-C ends the demo and removes everything it wrote.\n");
+    print_buf(&out);
+    fflush(stdout);
+    buf_done(&out);
+}
+
+static int search_step(struct demo *d, bool is_check)
+{
+    struct serve *page = NULL;
+    int code = EXIT_DONE, sig;
+    begin_step(4, "The search page");
+    status st = open_page(d, is_check, &page);
+    if (st != ST_OK)
+        return complain(EXIT_IO, "demo: serve the search page on 127.0.0.1: %s: is loopback up?", status_name(st));
+    if (is_check) {
+        const struct demo_page p = {serve_port(page), sample_port(d->sample), d->docs};
+        unsigned failed = demo_check(&p);
+        printf("%u checks failed\n", failed);
+        code = failed ? EXIT_NO : EXIT_DONE;
+    } else {
+        print_invitation(d, serve_port(page));
+        while (sigwait(&d->stop, &sig) != 0)
+            ;
+    }
+    serve_free(page);
+    return code;
 }
 
 /* ---- */
 
-static int run(struct demo *d, struct screen *screen)
+static int run(struct demo *d, bool is_check)
 {
-    struct crawl_stats stats = {0};
-    struct buf why = {0}, out = {0};
-    crawl_end end = CRAWL_FAILED;
-    status st = crawl_it(d, screen, &stats, &end, &why);
-    screen_clear(screen);
-    int code;
-    if (st != ST_OK)
-        code = complain(exit_code_of(st), "demo: crawl: %s", why.n ? buf_cstr(&why) : status_name(st));
-    else if (end != CRAWL_COMPLETE)
-        code = complain(EXIT_NO, "demo: stopped");
-    else {
-        struct crawl_report r = {&stats, end, d->dir, 0, clock_peak_rss()};
-        crawl_report_text(&r, &out);
-        print_buf(&out);
-        read_expected(d);
-        code = compare_all(d);
-    }
-    buf_done(&why);
-    buf_done(&out);
-    return code;
+    struct sample_expected all, part;
+    sample_get_expected(d->sample, SAMPLE_SITES, &all);
+    sample_get_expected(d->sample, DEMO_PART, &part);
+    begin_step(1, "A web to crawl");
+    printf("%u made-up sites in %u languages are served on 127.0.0.1, port %d: bakery." DEMO_DOMAIN
+           ", birds." DEMO_DOMAIN " and so on\n",
+           all.hosts, all.languages, sample_port(d->sample));
+    printf("%u of them are crawled now; the others are out of order, and a polite crawler waits minutes for such\n",
+           part.hosts);
+    int code = crawl_step(d);
+    if (code != EXIT_DONE)
+        return code;
+    code = compare_step(d);
+    int search_code = search_step(d, is_check);
+    return code != EXIT_DONE ? code : search_code;
+}
+
+static bool is_empty_folder(const char *dir)
+{
+    DIR *f = opendir(dir);
+    unsigned n = 0;
+    while (f && n < 3 && readdir(f))
+        n++;
+    bool is_missing = !f && errno == ENOENT;
+    if (f)
+        closedir(f);
+    return is_missing || (f && n < 3); /* . and .. */
+}
+
+/* A temporary folder, or the one of --data: of the command line only, for settings name a folder with other pages. */
+static int make_folder(struct demo *d, const struct options *o)
+{
+    const char *tmp = getenv("TMPDIR"), *given = opt_cstr(o, OPT_DATA);
+    d->is_kept = given && o->v[OPT_DATA].source == FROM_FLAG;
+    int n = d->is_kept ? snprintf(d->dir, sizeof(d->dir), "%s", given)
+                       : snprintf(d->dir, sizeof(d->dir), "%s/orb-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof(d->dir))
+        return complain(EXIT_USAGE, "demo: make a folder: the name is too long: give a shorter %s",
+                        d->is_kept ? "--data" : "TMPDIR");
+    if (d->is_kept && !is_empty_folder(d->dir))
+        return complain(EXIT_USAGE, "demo: --data %s: not an empty folder: give one that is not there yet", d->dir);
+    if (!d->is_kept && !mkdtemp(d->dir))
+        return complain(EXIT_IO, "demo: make a temporary folder: %s: check TMPDIR", strerror(errno));
+    return EXIT_DONE;
 }
 
 int cmd_demo(const struct options *o)
 {
     struct demo d = {0};
-    const char *tmp = getenv("TMPDIR");
-    const struct sample_opts opts = {.seed = DEMO_SEED};
-    const struct screen_opts so = {.level = LOG_WARN, .has_line = isatty(STDERR_FILENO)};
-    int n = snprintf(d.dir, sizeof(d.dir), "%s/orb-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof(d.dir) || !mkdtemp(d.dir))
-        return complain(EXIT_IO, "demo: make a temporary folder: %s: check TMPDIR", strerror(errno));
-    int code;
-    struct screen *screen = NULL;
+    sigset_t before;
+    const struct sample_opts opts = {.seed = DEMO_SEED, .domain = DEMO_DOMAIN};
+    int code = make_folder(&d, o);
+    if (code != EXIT_DONE)
+        return code;
+    /* Blocked before the first thread starts, so that none of them takes these and the folder is always removed. */
+    sigemptyset(&d.stop);
+    sigaddset(&d.stop, SIGINT);
+    sigaddset(&d.stop, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &d.stop, &before);
     status st = sample_new(&opts, &d.sample);
     if (st != ST_OK)
         code = complain(EXIT_IO, "demo: serve the sample web on 127.0.0.1: %s: is loopback up?", status_name(st));
-    else if (!(screen = screen_new(&so)))
-        code = complain(EXIT_INTERNAL, "demo: open standard error");
-    else {
-        sample_get_expected(d.sample, SAMPLE_CALM, &d.expected);
-        printf("serving a sample web of %u hosts on 127.0.0.1 port %d, and crawling it\n", d.expected.hosts,
-               sample_port(d.sample));
-        fflush(stdout);
-        code = run(&d, screen);
-    }
-    screen_free(screen);
+    else
+        code = run(&d, opt_flag(o, OPT_CHECK));
     sample_free(d.sample);
-    folder_remove(d.dir);
+    if (!d.is_kept)
+        folder_remove(d.dir);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     urls_done(&d.there);
     urls_done(&d.closed);
+    urls_done(&d.endless);
     urls_done(&d.found);
     return code;
 }

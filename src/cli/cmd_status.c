@@ -1,8 +1,10 @@
+#include "apply/apply.h"
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/format.h"
 #include "codec/json.h"
 #include "crawl/channel.h"
+#include "index/index.h"
 #include "io/clock.h"
 #include "plan/frontier.h"
 
@@ -15,6 +17,8 @@ struct state {
     struct buf progress; /* JSON by the engine; empty: none */
     long writer;
     uint64_t disk_bytes;
+    struct index_stats index; /* zero: there is none */
+    status index_status;
     wall_ms now;
     bool is_json;
     struct json j;
@@ -136,10 +140,19 @@ static status put_json(struct state *s)
     const struct {
         const char *name;
         uint64_t value;
-    } counts[] = {
-        {"visited", c->known}, {"pages", c->good},           {"redirects", c->redirects}, {"gone", c->gone},
-        {"errors", c->errors}, {"refused", c->refused},      {"html", c->html},           {"not_html", c->not_html},
-        {"thin", c->thin},     {"disk_bytes", s->disk_bytes}};
+    } counts[] = {{"visited", c->known},
+                  {"pages", c->good},
+                  {"redirects", c->redirects},
+                  {"gone", c->gone},
+                  {"errors", c->errors},
+                  {"refused", c->refused},
+                  {"html", c->html},
+                  {"not_html", c->not_html},
+                  {"thin", c->thin},
+                  {"disk_bytes", s->disk_bytes},
+                  {"index_docs", s->index.docs},
+                  {"index_bytes", s->index.bytes},
+                  {"index_segments", s->index.segments}};
     struct json *j = &s->j;
     json_open(j, '{');
     json_key(j, "data");
@@ -196,6 +209,11 @@ static status put_text(struct state *s)
         put_row(&s->out, "not HTML", c->not_html, "of them");
     if (c->thin)
         put_row(&s->out, "thin", c->thin, "of them: under 200 bytes of text, they need scripts to show text");
+    if (s->index_status == ST_OK)
+        put_row(&s->out, "searchable", s->index.docs, "");
+    else if (s->index_status != ST_NOT_FOUND)
+        buf_printf(&s->out, "  searchable  the index cannot be read (%s): run orb check\n",
+                   status_name(s->index_status));
     put_row(&s->out, "redirects", c->redirects, "");
     put_row(&s->out, "gone", c->gone, "");
     put_row(&s->out, "errors", c->errors, "");
@@ -225,6 +243,22 @@ static status put_text(struct state *s)
     return st;
 }
 
+static void look_at_index(struct state *s)
+{
+    struct index_reader *reader = NULL;
+    struct index_snapshot *snapshot = NULL;
+    struct buf dir = {0};
+    apply_index_dir(s->dir, &dir);
+    s->index_status = index_reader_open(dir.p, &reader, NULL);
+    if (s->index_status == ST_OK)
+        s->index_status = index_reader_snapshot(reader, &snapshot);
+    if (snapshot)
+        index_snapshot_stats(snapshot, &s->index);
+    index_snapshot_free(snapshot);
+    index_reader_free(reader);
+    buf_done(&dir);
+}
+
 int cmd_status(const struct options *o)
 {
     struct state s = {.dir = opt_cstr(o, OPT_DATA), .is_json = opt_flag(o, OPT_JSON), .now = clock_wall()};
@@ -234,6 +268,7 @@ int cmd_status(const struct options *o)
         return code;
     s.writer = folder_writer(s.dir);
     s.disk_bytes = folder_bytes(s.dir);
+    look_at_index(&s);
     status st = store_page_counts(s.store, &s.counts);
     if (st == ST_OK) {
         st = store_setting_get(s.store, "progress", &s.progress);

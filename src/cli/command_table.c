@@ -15,10 +15,27 @@ const struct command command_table[] = {
      "Every page fetched with 2xx, in order of first visit, as JSON lines or CSV. Works while a crawl runs: what it "
      "lists "
      "is one moment of the folder."},
-    {"demo", cmd_demo, CMD_DEMO, GROUP_MAIN, "", 0, 0, "crawl a sample web that the program serves to itself",
-     "Serves made-up sites on a free loopback port, crawls them into a temporary folder and compares what was found "
-     "with "
-     "what is there. Touches no network but loopback."},
+    {"search", cmd_search, CMD_SEARCH, GROUP_MAIN, "WORD...", 1, SIZE_MAX, "find pages in a data folder",
+     "Shows the pages that have all the words, the best first. a OR b is either, -a without a, '\"some words\"' next "
+     "to "
+     "each other in this order: the shell takes one pair of quotes away, so a phrase needs two. site:HOST, lang:en, "
+     "title:WORD, url:WORD, after:2024-05 and before:2024 narrow it down. Works while a crawl runs. Exit code 1 when "
+     "no "
+     "page is found."},
+    {"serve", cmd_serve, CMD_SERVE, GROUP_MAIN, "", 0, 0, "search a data folder in the browser",
+     "Serves the search page, its JSON API, a status page with charts, metrics for Prometheus and a page for site "
+     "owners, on this machine only unless --listen says else. Prints its address and runs until it is stopped. Pages "
+     "that a running crawl finds can be searched within seconds."},
+    {"check", cmd_check, CMD_CHECK, GROUP_MAIN, "", 0, 0, "verify a data folder, and repair it",
+     "Reads everything: the texts of all pages, and the whole index with its checksums, order, counts and bounds, and "
+     "compares both with the page table. A damaged index is made anew from the stored pages; a page whose text is lost "
+     "is fetched again by the next crawl. While a crawl runs only the index is checked and nothing is changed. Exit "
+     "code 1 when something is wrong and was not repaired."},
+    {"demo", cmd_demo, CMD_DEMO, GROUP_MAIN, "", 0, 0, "crawl a sample web, and search it in the browser",
+     "Serves made-up sites on a free loopback port, crawls them into a temporary folder, compares what was found with "
+     "what is there, and serves the search page over it on 127.0.0.1:8080, or the next free port, until it is stopped. "
+     "Touches no network but loopback. --data keeps the folder, which must be new; --check asks the page itself and "
+     "ends."},
 
     {"url", cmd_url, CMD_URL, GROUP_PLUMBING, "[BASE] URL | -", 1, 2, "parse a URL, or resolve one against a base",
      "Prints the URL as the WHATWG standard serialises it, or `failure` with exit code 3. With - reads lines `URL` or "

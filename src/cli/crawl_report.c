@@ -85,6 +85,8 @@ static void put_end(const struct crawl_report *r, struct buf *out)
         buf_puts(out, s->queued_given_up
                           ? "finished but for hosts that do not answer; run the same command to try them again\n"
                           : "finished; the same command again looks for changes\n");
+        if (s->index_docs)
+            buf_puts(out, "try: orb search WORDS, or orb serve for a search page\n");
         break;
     case CRAWL_LIMIT_PAGES:
         buf_puts(out, "stopped at --pages ");
@@ -107,6 +109,7 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
 {
     const struct crawl_stats *s = r->stats;
     put_pages(s, out);
+    put_row_if(out, "searchable", s->index_docs, "");
     put_row_if(out, "redirects", s->redirects, "");
     put_row_if(out, "gone", s->gone, "404 or 410");
     put_errors(s, out);
@@ -181,6 +184,9 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"hosts_bytes", s->hosts_memory},
         {"seen_bytes", s->seen_memory},
         {"disk_bytes", s->disk_bytes},
+        {"index_docs", s->index_docs},
+        {"index_bytes", s->index_bytes},
+        {"index_segments", s->index_segments},
     };
     for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
         put_u64(&j, more[i].name, more[i].value);

@@ -167,6 +167,8 @@ static void fill_opts(struct crawl_setup *s, const struct options *o)
         .pages_max = (uint64_t)opt_number(o, OPT_PAGES),
         .time_max_ms = opt_number(o, OPT_MAX_TIME),
         .frontier_bytes = (size_t)opt_number(o, OPT_FRONTIER_MIB) << 20,
+        .no_index = !opt_flag(o, OPT_INDEX),
+        .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
         .norm = &s->norm,
     };
     c->fetch.headers = opt_list(o, OPT_HEADER, &c->fetch.header_count);

@@ -1,14 +1,15 @@
 #include "cli/options.h"
 
 #define CRAWLS (CMD_CRAWL | CMD_CONFIG)
-#define FOLDER (CMD_CRAWL | CMD_EXPORT | CMD_STATUS | CMD_EXPLAIN | CMD_CONFIG)
+#define SERVES (CMD_SERVE | CMD_CONFIG)
+#define FOLDER (CMD_CRAWL | CMD_EXPORT | CMD_STATUS | CMD_EXPLAIN | CMD_CONFIG | CMD_SEARCH | CMD_SERVE | CMD_CHECK)
 
 /* Defaults and limits are those of docs/architecture.md; the engine has them again as its own zero values. */
 const struct opt_def option_table[OPT_COUNT] = {
     [OPT_HELP] = {"help", TYPE_FLAG, .commands = CMD_ALL, .help = "show this help and exit"},
     [OPT_CONFIG] = {"config", TYPE_TEXT, "FILE", .commands = CMD_ALL,
                     .help = "read settings from FILE instead of ORB_CONFIG or ~/.config/orb/orb.conf"},
-    [OPT_DATA] = {"data", TYPE_TEXT, "DIR", "orb-data", .commands = FOLDER, .is_setting = true,
+    [OPT_DATA] = {"data", TYPE_TEXT, "DIR", "orb-data", .commands = FOLDER | CMD_DEMO, .is_setting = true,
                   .help = "data folder; made when missing"},
 
     [OPT_PAGES] = {"pages", TYPE_INT, "N", "0", 0, INT64_C(1000000000000), .commands = CRAWLS, .is_setting = true,
@@ -72,6 +73,10 @@ const struct opt_def option_table[OPT_COUNT] = {
                         .help = "drop query parameters whose name matches as well; may be repeated"},
     [OPT_FRONTIER_MIB] = {"frontier-mib", TYPE_INT, "N", "64", 1, 65536, .commands = CRAWLS, .is_setting = true,
                           .help = "memory for waiting URLs, in MiB; the rest waits on disk"},
+    [OPT_INDEX] = {"index", TYPE_FLAG, .value = "yes", .commands = CRAWLS, .is_setting = true,
+                   .help = "keep the texts of pages and make them searchable"},
+    [OPT_INDEX_MIB] = {"index-mib", TYPE_INT, "N", "64", 4, 65536, .commands = CRAWLS, .is_setting = true,
+                       .help = "memory for new pages of the index, in MiB; the rest is on disk"},
     [OPT_LOG] = {"log", TYPE_TEXT, "FILE", .commands = CRAWLS, .is_setting = true, .help = "append log lines to FILE"},
     [OPT_LOG_LEVEL] = {"log-level", TYPE_CHOICE, "error|warn|info|debug", .commands = CRAWLS, .is_setting = true,
                        .help = "how much to log; info with --log, else error"},
@@ -97,10 +102,27 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_EXPLAIN] = {"explain", TYPE_FLAG, .value = "no", .commands = CMD_ROBOTS,
                      .help = "name the rule and its line behind each verdict"},
     [OPT_BASE] = {"base", TYPE_TEXT, "URL", .commands = CMD_LINKS, .help = "where the page came from"},
+    [OPT_LIMIT] = {"limit", TYPE_INT, "N", "10", 1, 1000, .commands = CMD_SEARCH, .help = "show N results"},
+    [OPT_OFFSET] = {"offset", TYPE_INT, "N", "0", 0, 999, .commands = CMD_SEARCH,
+                    .help = "leave out the first N results"},
+    [OPT_OPEN] = {"open", TYPE_INT, "N", .min = 1, .max = 1000, .commands = CMD_SEARCH,
+                  .help = "open result N in the browser (BROWSER, else xdg-open) instead of showing results"},
+    [OPT_REPAIR] = {"repair", TYPE_FLAG, .value = "yes", .commands = CMD_CHECK,
+                    .help = "put right what is wrong; --no-repair only looks"},
+    [OPT_CHECK] = {"check", TYPE_FLAG, .value = "no", .commands = CMD_DEMO,
+                   .help = "ask the search page what is known to be right, print a line each, and end; for scripts"},
+    [OPT_LISTEN] = {"listen", TYPE_TEXT, "ADDR:PORT", "127.0.0.1:8080", .commands = SERVES, .is_setting = true,
+                    .help = "where the search page is served; a port alone is on this machine only, *:PORT is for "
+                            "everybody"},
+    [OPT_PUBLIC_URL] = {"public-url", TYPE_TEXT, "URL", .commands = SERVES, .is_setting = true,
+                        .help = "address by which people reach the search page, where a proxy stands before it"},
+    [OPT_QUERY_RATE] = {"query-rate", TYPE_INT, "N", "5", 0, 100000, .commands = SERVES, .is_setting = true,
+                        .help = "requests a second from one address, six times that at once, twenty times that from "
+                                "this machine; 0 = no limit"},
     [OPT_SAMPLE] = {"sample", TYPE_FLAG, .value = "no", .commands = CMD_CONFIG,
                     .help = "print a config file with every setting explained"},
     [OPT_LIST] = {"list", TYPE_FLAG, .value = "no", .commands = CMD_HELP,
                   .help = "list commands and options for programs, one a line"},
-    [OPT_JSON] = {"json", TYPE_FLAG, .value = "no", .commands = CMD_ALL & ~(unsigned)(CMD_HELP | CMD_DEMO),
+    [OPT_JSON] = {"json", TYPE_FLAG, .value = "no", .commands = CMD_ALL & ~(unsigned)(CMD_HELP | CMD_DEMO | CMD_SERVE),
                   .help = "results as JSON"},
 };

@@ -294,6 +294,8 @@ int options_from_args(struct options *o, unsigned command, int argc, char *const
             only_args = true;
         else if (strcmp(w, "-h") == 0)
             code = put(o, OPT_HELP, FROM_FLAG, "-h", SPAN("yes"), err);
+        else if (command == CMD_SEARCH && w[1] != '-') /* -word: without it */
+            take_arg(o, w);
         else if (w[1] == '-')
             code = take_option(o, command, argc, argv, &i, err);
         else {

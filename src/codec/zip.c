@@ -2,9 +2,13 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <zdict.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "base/mem.h"
 
 #define CHUNK (64 * 1024)
 
@@ -109,4 +113,119 @@ status unzip_gzip(struct span in, size_t max, struct buf *out)
         out->n = start;
     inflateEnd(&z);
     return st;
+}
+
+/* ---- many small records ---- */
+
+struct zip_dict {
+    ZSTD_CDict *c;
+    ZSTD_DDict *d;
+};
+
+struct zipper {
+    ZSTD_CCtx *ctx;
+    int level;
+};
+
+struct unzipper {
+    ZSTD_DCtx *ctx;
+};
+
+status zip_dict_train(struct span samples, const size_t *sizes, size_t count, struct buf *out)
+{
+    if (count > UINT_MAX)
+        return ST_INVALID;
+    char *to = buf_room(out, ZIP_DICT_BYTES);
+    size_t n = ZDICT_trainFromBuffer(to, ZIP_DICT_BYTES, samples.p, sizes, (unsigned)count);
+    if (ZDICT_isError(n))
+        return ST_INVALID;
+    out->n += n;
+    return ST_OK;
+}
+
+status zip_dict_new(struct span dictionary, int level, struct zip_dict **out)
+{
+    /* Without an id it is no trained dictionary, and frames could not tell that they need it. */
+    if (ZSTD_getDictID_fromDict(dictionary.p, dictionary.n) == 0)
+        return ST_CORRUPT;
+    struct zip_dict *d = mem_alloc(sizeof(*d));
+    d->c = ZSTD_createCDict(dictionary.p, dictionary.n, level);
+    d->d = ZSTD_createDDict(dictionary.p, dictionary.n);
+    if (!d->c || !d->d) {
+        zip_dict_free(d);
+        return ST_CORRUPT;
+    }
+    *out = d;
+    return ST_OK;
+}
+
+void zip_dict_free(struct zip_dict *d)
+{
+    if (!d)
+        return;
+    ZSTD_freeCDict(d->c);
+    ZSTD_freeDDict(d->d);
+    free(d);
+}
+
+struct zipper *zipper_new(int level)
+{
+    struct zipper *z = mem_alloc(sizeof(*z));
+    z->ctx = ZSTD_createCCtx();
+    assert(z->ctx);
+    z->level = level;
+    return z;
+}
+
+void zipper_free(struct zipper *z)
+{
+    if (!z)
+        return;
+    ZSTD_freeCCtx(z->ctx);
+    free(z);
+}
+
+void zipper_run(struct zipper *z, const struct zip_dict *d, struct span in, struct buf *out)
+{
+    size_t bound = ZSTD_compressBound(in.n);
+    char *to = buf_room(out, bound);
+    size_t n = d ? ZSTD_compress_usingCDict(z->ctx, to, bound, in.p, in.n, d->c)
+                 : ZSTD_compressCCtx(z->ctx, to, bound, in.p, in.n, z->level);
+    assert(!ZSTD_isError(n));
+    out->n += n;
+}
+
+struct unzipper *unzipper_new(void)
+{
+    struct unzipper *u = mem_alloc(sizeof(*u));
+    u->ctx = ZSTD_createDCtx();
+    assert(u->ctx);
+    return u;
+}
+
+void unzipper_free(struct unzipper *u)
+{
+    if (!u)
+        return;
+    ZSTD_freeDCtx(u->ctx);
+    free(u);
+}
+
+status unzipper_run(struct unzipper *u, const struct zip_dict *d, struct span in, size_t max, struct buf *out)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(in.p, in.n);
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+        return ST_CORRUPT; /* our own frames always say */
+    if (size > max)
+        return ST_LIMIT;
+    bool needs_dict = ZSTD_getDictID_fromFrame(in.p, in.n) != 0;
+    if (needs_dict && !d)
+        return ST_CORRUPT;
+    char *to = buf_room(out, (size_t)size + 1);
+    size_t n = needs_dict ? ZSTD_decompress_usingDDict(u->ctx, to, (size_t)size, in.p, in.n, d->d)
+                          : ZSTD_decompressDCtx(u->ctx, to, (size_t)size, in.p, in.n);
+    if (ZSTD_isError(n) || n != size)
+        return ST_CORRUPT;
+    out->n += n;
+    return ST_OK;
 }

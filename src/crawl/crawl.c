@@ -22,7 +22,8 @@
 
 void crawl_fail(struct crawl *cr, status st, const char *doing)
 {
-    int err = errno;
+    /* What failed in a thread of the index left its errno there. */
+    int err = st == ST_FULL ? ENOSPC : errno ? errno : EIO;
     pthread_mutex_lock(&cr->failure_lock);
     if (cr->failure == ST_OK) {
         cr->failure = st;
@@ -130,6 +131,37 @@ static status open_files(struct crawl *cr, struct buf *why)
     return st;
 }
 
+/* A folder that has an index keeps it up to date: pages that changed unseen would be wrong in it for good. */
+static status check_no_index(const struct crawl *cr, struct buf *why)
+{
+    struct buf path = {0};
+    apply_contents_dir(cr->o.data_dir, &path);
+    bool has_index = access(path.p, F_OK) == 0;
+    buf_done(&path);
+    if (!cr->o.no_index || !has_index)
+        return ST_OK;
+    buf_puts(why, "it has an index, which would no longer be true: leave out --no-index");
+    return ST_INVALID;
+}
+
+static status open_apply(struct crawl *cr, struct buf *why)
+{
+    struct apply_opts o = {.store = cr->store,
+                           .no_index = cr->o.no_index,
+                           .index_memory = cr->o.index_memory,
+                           .builders = cr->shard_count / 2, /* a page takes half as long to index as to fetch */
+                           .log = cr->o.log};
+    struct apply_start start;
+    status st = check_no_index(cr, why);
+    if (st == ST_OK)
+        st = apply_open(&o, &cr->apply, &start, why);
+    if (st == ST_OK && start.caught_up)
+        log_write(cr->o.log, LOG_INFO, "index", "%s pages=%llu",
+                  start.was_rebuilt ? "made anew from the stored pages" : "caught up with the stored pages",
+                  (unsigned long long)start.caught_up);
+    return st;
+}
+
 status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf *why)
 {
     struct crawl *cr = mem_alloc(sizeof(*cr));
@@ -152,8 +184,12 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
             buf_puts(why, "cannot start the fetcher or resolver: check --resolver, --hosts and --ca-file");
     }
     if (st == ST_OK)
+        st = open_apply(cr, why);
+    if (st == ST_OK)
         st = resume_load(cr, why);
     struct page_counts counts = {0};
+    if (st == ST_OK) /* for the page that tells site owners about us */
+        st = store_setting_put(cr->store, "user_agent", cr->o.fetch.user_agent);
     if (st == ST_OK)
         st = store_page_counts(cr->store, &counts);
     if (st == ST_OK) {
@@ -181,6 +217,7 @@ void crawl_close(struct crawl *cr)
     route_free(cr->route);
     runs_free(cr->runs);
     seen_free(cr->seen);
+    apply_free(cr->apply);
     store_free(cr->store);
     buf_done(&cr->failure_doing);
     buf_done(&cr->failed_host);
@@ -275,7 +312,9 @@ static status recheck_page(void *arg, const struct page *p)
     arena_reset(&r->arena);
     if (url_parse(&r->arena, p->url, NULL, &u) != ST_OK)
         return ST_OK;
-    bool is_copy = p->good_at != 0;
+    /* Pages got before there was an index are got once more, whole. */
+    bool lacks_content = !r->cr->o.no_index && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
+    bool is_copy = p->good_at != 0 && !lacks_content;
     queue_now(r->cr, &(struct frontier_url){.key = p->key,
                                             .url = &u,
                                             .channel = p->channel,
@@ -362,6 +401,22 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
                                 .seconds_ms = cr->started ? (uint64_t)(clock_mono() - cr->started) : 0};
     for (unsigned i = 0; i < cr->shard_count; i++)
         add_stats(out, &cr->shards[i]);
+    struct apply_stats index;
+    apply_get_stats(cr->apply, &index);
+    out->index_docs = index.index_docs;
+    out->index_bytes = index.index_bytes;
+    out->index_segments = index.index_segments;
+}
+
+static void put_errors_by_kind(const struct crawl_stats *s, struct buf *out)
+{
+    buf_puts(out, ",\"errors_by_kind\":{");
+    buf_printf(out, "\"http 4xx\":%llu,\"http 5xx\":%llu", (unsigned long long)s->http_4xx,
+               (unsigned long long)s->http_5xx);
+    for (unsigned i = 0; i < ST_MAX; i++)
+        if (s->errors_by_kind[i])
+            buf_printf(out, ",\"%s\":%llu", status_name((status)i), (unsigned long long)s->errors_by_kind[i]);
+    buf_puts(out, "}}");
 }
 
 static void save_progress(struct crawl *cr, const struct crawl_stats *s, bool is_running)
@@ -371,12 +426,17 @@ static void save_progress(struct crawl *cr, const struct crawl_stats *s, bool is
         &b,
         "{\"running\":%s,\"at\":%lld,\"pass\":%d,\"pages\":%llu,\"fetched\":%llu,\"unchanged\":%llu,\"errors\":%llu,"
         "\"queued\":%llu,\"known_urls\":%llu,\"hosts\":%llu,\"hosts_waiting\":%llu,\"hosts_given_up\":%llu,"
-        "\"traps\":%llu,\"bytes\":%llu,\"seconds\":%.1f}",
+        "\"traps\":%llu,\"bytes\":%llu,\"seconds\":%.1f,\"requests\":%llu,\"retries\":%llu,\"in_flight\":%llu,"
+        "\"refused_robots\":%llu,\"redirects\":%llu,\"gone\":%llu,\"index_docs\":%llu,\"index_bytes\":%llu",
         is_running ? "true" : "false", (long long)clock_wall(), s->pass, (unsigned long long)s->pages,
         (unsigned long long)s->fetched, (unsigned long long)s->unchanged, (unsigned long long)s->errors,
         (unsigned long long)s->queued, (unsigned long long)s->known_urls, (unsigned long long)s->hosts,
         (unsigned long long)s->hosts_waiting, (unsigned long long)s->hosts_given_up,
-        (unsigned long long)s->parked_traps, (unsigned long long)s->bytes_wire, (double)s->seconds_ms / 1000);
+        (unsigned long long)s->parked_traps, (unsigned long long)s->bytes_wire, (double)s->seconds_ms / 1000,
+        (unsigned long long)s->requests, (unsigned long long)s->retries, (unsigned long long)s->in_flight,
+        (unsigned long long)s->refused_robots, (unsigned long long)s->redirects, (unsigned long long)s->gone,
+        (unsigned long long)s->index_docs, (unsigned long long)s->index_bytes);
+    put_errors_by_kind(s, &b);
     writer_put_progress(cr->writer, buf_span(&b));
     buf_done(&b);
 }
@@ -621,6 +681,7 @@ status crawl_run(struct crawl *cr, crawl_progress_fn *progress, void *arg, crawl
     cr->tick = timer_new(cr->loop, on_main_tick, cr);
     cr->signals = signals_new(cr->loop, on_signal, cr);
     cr->writer = writer_new(&(struct writer_opts){.store = cr->store,
+                                                  .apply = cr->apply,
                                                   .log = cr->o.log,
                                                   .sync_journals = on_sync_journals,
                                                   .checkpoint_done = on_checkpoint_done,

@@ -27,8 +27,8 @@ struct crawl_opts {
     int64_t time_max_ms;         /* of this run; 0 = no limit */
     size_t frontier_bytes;       /* 0 = 64 MiB */
     const struct url_norm *norm; /* NULL = url_norm_default */
-    bool keep_text;              /* summaries carry the visible text */
-    bool keep_links;             /* summaries carry all links with their text, not only the new ones */
+    bool no_index;               /* only fetch and write down: no texts are kept, nothing can be searched */
+    size_t index_memory;         /* of postings, before they are written as a segment; 0 = the index's default */
     const struct log *log;
 };
 
@@ -49,8 +49,9 @@ struct crawl_stats {
     uint64_t queued_given_up;                      /* of queued: on hosts given up */
     uint64_t in_flight;
     uint64_t frontier_memory, hosts_memory, seen_memory,
-        disk_bytes;                  /* hosts_memory: the part of frontier_memory that is not URLs */
-    uint64_t errors_by_kind[ST_MAX]; /* by status; HTTP errors are in http_4xx/http_5xx */
+        disk_bytes;                                   /* hosts_memory: the part of frontier_memory that is not URLs */
+    uint64_t index_docs, index_bytes, index_segments; /* folder: pages that can be searched */
+    uint64_t errors_by_kind[ST_MAX];                  /* by status; HTTP errors are in http_4xx/http_5xx */
     uint64_t http_4xx, http_5xx;
     uint64_t resumed;      /* pages that earlier runs had got already */
     uint64_t seconds_ms;   /* of this run */

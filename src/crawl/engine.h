@@ -26,6 +26,7 @@
 #define CRAWL_ROBOTS_TTL_MS (24ll * 3600 * 1000)
 #define CRAWL_THIN_BYTES 200
 #define RECENT_LINKS 16384 /* a power of two */
+#define RECENT_NAMES 65536
 
 /* Record types of journal and checkpoint files: docs/formats/journal.md. */
 enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
@@ -67,6 +68,7 @@ struct shard {
     struct buf packed, framed;     /* of `finished` */
     struct buf batch;              /* summaries in the journal, for the writer */
     uint64_t recent[RECENT_LINKS]; /* marks of links known to be seen: visit.c */
+    uint64_t named[RECENT_NAMES];  /* marks of link texts that were passed on for their targets */
     struct table dns_took;         /* host key -> microseconds + 1, until its next request */
     unsigned in_flight, resolving;
     struct job *waiting; /* robots.txt fetches between two hops */
@@ -88,6 +90,7 @@ struct crawl {
     struct arena strings; /* of o */
     struct span agent;    /* product token */
     struct store *store;
+    struct apply *apply; /* the writer's while it runs */
     struct sip_key key;
     struct seen *seen;
     struct runs *runs;

@@ -76,7 +76,6 @@ struct replay {
     bool concerns_frontier;
     uint64_t records;
     struct arena arena;
-    unsigned pending; /* in the open transaction */
 };
 
 static struct shard *shard_of(struct crawl *cr, struct span host)
@@ -194,7 +193,7 @@ static status replay_summary(struct replay *r, struct span packed)
         st = replay_links(r, &sum);
     }
     if (st == ST_OK)
-        st = apply_summary(cr->store, &r->arena, packed, NULL);
+        st = apply_summary(cr->apply, packed, NULL);
     return st;
 }
 
@@ -258,13 +257,11 @@ static status replay_all(struct crawl *cr, struct replay *r)
     if (st != ST_OK || r->records == 0)
         return st;
     r->is_first_pass = false;
-    st = store_begin(cr->store);
+    st = each_journal(cr, replay_journal, r);
     if (st == ST_OK)
-        st = each_journal(cr, replay_journal, r);
-    if (st == ST_OK)
-        st = store_commit(cr->store);
+        st = apply_commit(cr->apply);
     else
-        store_rollback(cr->store);
+        apply_rollback(cr->apply);
     for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
         frontier_purge(cr->shards[i].frontier);
     if (r->records && st == ST_OK) {

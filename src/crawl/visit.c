@@ -4,6 +4,7 @@
 #include "crawl/engine.h"
 #include "io/clock.h"
 #include "web/charset.h"
+#include "web/lang.h"
 
 struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall)
 {
@@ -21,6 +22,7 @@ struct finds {
     const struct url **urls;
     uint64_t *keys;
     uint64_t *marks; /* of shard.recent; 0: none */
+    bool *is_name;   /* its text is news for the index */
     size_t n, cap;
 };
 
@@ -32,6 +34,7 @@ static void finds_init(struct finds *f, struct arena *a, size_t cap)
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
     f->keys = arena_alloc(a, cap * sizeof(*f->keys));
     f->marks = arena_alloc(a, cap * sizeof(*f->marks));
+    f->is_name = arena_alloc(a, cap + 1);
 }
 
 static struct summary_link *finds_add(struct finds *f, const struct crawl *cr, const struct url *u)
@@ -41,11 +44,12 @@ static struct summary_link *finds_add(struct finds *f, const struct crawl *cr, c
     f->urls[f->n] = u;
     f->keys[f->n] = l->key;
     f->marks[f->n] = 0;
+    f->is_name[f->n] = false;
     f->n++;
     return l;
 }
 
-/* Marks the new ones; drops the others unless all links are wanted. ST_FULL, ST_IO: nothing was changed. */
+/* Marks the new ones; drops the others unless they tell the index something. ST_FULL, ST_IO: nothing was changed. */
 static status finds_settle(struct shard *s, struct finds *f)
 {
     bool *is_new = arena_alloc(&s->arena, f->n + 1);
@@ -58,7 +62,7 @@ static status finds_settle(struct shard *s, struct finds *f)
             s->recent[f->marks[i] % RECENT_LINKS] = f->marks[i];
         if (is_new[i])
             f->links[i].flags |= SUMMARY_LINK_NEW;
-        else if (!s->crawl->o.keep_links)
+        else if (!f->is_name[i])
             continue;
         f->links[kept] = f->links[i];
         f->urls[kept++] = f->urls[i];
@@ -85,13 +89,29 @@ static struct url *resolve(struct shard *s, struct span ref, const struct url *b
 /* The same link on the same folder's pages means the same URL, and most links of a site are its navigation. So a shard
  * remembers, by keyed hash of folder and reference, links that it has put in the seen set already, and does not parse
  * them again: a fifth of the CPU time on pages full of links. References to the page itself ("?x") depend on more than
- * the folder and are always parsed. */
-static uint64_t mark_of(const struct shard *s, uint64_t folder, struct span href)
+ * the folder and are always parsed. With an index the text of the link counts too. */
+static uint64_t mark_of(const struct shard *s, uint64_t folder, const struct fact_link *l)
 {
-    if (s->crawl->o.keep_links || href.p[0] == '?')
+    if (l->href.p[0] == '?')
         return 0;
-    uint64_t mark = siphash(&s->crawl->key, href) ^ folder;
+    uint64_t mark = siphash(&s->crawl->key, l->href) ^ folder;
+    if (l->text.n)
+        mark ^= siphash(&s->crawl->key, l->text) * 3;
     return mark ? mark : 1;
+}
+
+/* The text of a link goes to the index once for each target and site that says it, as far back as the table remembers:
+ * navigation repeats itself on every page, and says no more the second time. */
+static bool is_news(struct shard *s, const struct fact_link *l, uint64_t target, uint64_t site)
+{
+    if (s->crawl->o.no_index || l->kind != LINK_A || !l->text.n || (l->rel & (REL_NOFOLLOW | REL_UGC | REL_SPONSORED)))
+        return false;
+    uint64_t mark = (siphash(&s->crawl->key, l->text) * 3 ^ target) * 0x9e3779b97f4a7c15u ^ site;
+    uint64_t *slot = &s->named[mark % RECENT_NAMES];
+    if (*slot == mark)
+        return false;
+    *slot = mark;
+    return true;
 }
 
 static uint64_t folder_of(const struct shard *s, const struct url *base)
@@ -107,12 +127,13 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
 {
     unsigned depth = j->lease.depth + 1;
     uint64_t folder = folder_of(s, base) + j->lease.channel;
+    uint64_t site = siphash(&s->crawl->key, j->lease.host);
     finds_init(f, &s->arena, facts->link_count);
     for (size_t i = 0; i < facts->link_count; i++) {
         const struct fact_link *l = &facts->links[i];
         if (!is_followed(l->kind) || l->href.n == 0 || l->href.p[0] == '#')
             continue;
-        uint64_t mark = mark_of(s, folder, l->href);
+        uint64_t mark = mark_of(s, folder, l);
         if (mark && s->recent[mark % RECENT_LINKS] == mark)
             continue;
         struct url *u = resolve(s, l->href, base);
@@ -124,6 +145,9 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
         out->text = l->text;
         out->depth = (uint16_t)depth;
         f->marks[f->n - 1] = mark;
+        f->is_name[f->n - 1] = is_news(s, l, out->key, site);
+        if (!f->is_name[f->n - 1])
+            out->text = (struct span){0};
     }
 }
 
@@ -200,7 +224,7 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
         ST_OK)
         return NULL;
     struct facts *facts = ARENA_NEW(&s->arena, struct facts);
-    struct facts_opts fo = {.agent = cr->agent, .keep_text = cr->o.keep_text, .keep_anchors = cr->o.keep_links};
+    struct facts_opts fo = {.agent = cr->agent, .keep_text = !cr->o.no_index, .keep_anchors = !cr->o.no_index};
     if (sum->is_html)
         facts_collect(&s->arena, text.text, &fo, facts);
     else
@@ -208,11 +232,11 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
     sum->charset = span_str(text.name);
     sum->title = cut(facts->title, FACTS_TITLE_MAX);
     sum->description = cut(facts->description, FACTS_DESCRIPTION_MAX);
-    sum->lang = cut(facts->lang, 64);
+    sum->lang = cr->o.no_index ? cut(facts->lang, 64) : span_str(lang_detect(facts->text, facts->lang));
     sum->digest = facts->digest;
     sum->text_bytes = facts->text_bytes;
     sum->page_flags |= (uint16_t)facts->page_flags;
-    if (cr->o.keep_text) {
+    if (!cr->o.no_index) {
         sum->text = facts->text;
         sum->headings = facts->headings;
         sum->heading_count = facts->heading_count;

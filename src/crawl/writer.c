@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "apply/apply.h"
 #include "base/mem.h"
 #include "base/pack.h"
 #include "store/file.h"
@@ -16,6 +15,7 @@
 
 #define COMMIT_RECORDS 5000 /* in a transaction, at most */
 #define COMMIT_MS 1000      /* and no longer than this */
+#define PUBLISH_MS 2000 /* between two commits of the index: with both, a page can be found 3 to 4 s after it came */
 
 typedef enum item_kind { ITEM_SUMMARIES, ITEM_HOST, ITEM_PROGRESS, ITEM_CHECKPOINT } item_kind;
 
@@ -40,11 +40,8 @@ struct writer {
     bool is_stopping, is_idle, is_draining;
     status failure; /* set once */
     /* the thread's own */
-    struct arena scratch;
-    bool in_transaction;
-    unsigned records;
-    int64_t last_commit, last_sync;
-    bool journals_dirty;
+    int64_t last_commit, last_sync, last_publish;
+    bool is_dirty, journals_dirty, is_unpublished;
 };
 
 static int64_t now_ms(void)
@@ -88,28 +85,23 @@ static void fail(struct writer *w, status st, const char *doing)
     pthread_mutex_unlock(&w->lock);
     if (first)
         w->o.failed(w->o.self, st, doing);
+    /* Half of a page may be in the transaction; the journal has all of it. */
+    apply_rollback(w->o.apply);
+    w->is_dirty = false;
 }
 
 static status commit(struct writer *w)
 {
-    status st = ST_OK;
-    if (w->in_transaction)
-        st = store_commit(w->o.store);
-    if (st != ST_OK)
-        store_rollback(w->o.store);
-    w->in_transaction = false;
-    w->records = 0;
+    status st = apply_commit(w->o.apply);
+    w->is_dirty = false;
     w->last_commit = now_ms();
     return st;
 }
 
 static status begin(struct writer *w)
 {
-    if (w->in_transaction)
-        return ST_OK;
-    status st = store_begin(w->o.store);
-    w->in_transaction = st == ST_OK;
-    return st;
+    w->is_dirty = true;
+    return apply_begin(w->o.apply);
 }
 
 static status apply_batch(struct writer *w, struct span batch)
@@ -119,15 +111,14 @@ static status apply_batch(struct writer *w, struct span batch)
     visit_outcome outcome;
     while (st == ST_OK && !unpack_at_end(&u)) {
         struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
-        st = begin(w);
-        if (st == ST_OK)
-            st = apply_summary(w->o.store, &w->scratch, packed, &outcome);
+        w->is_dirty = true;
+        st = apply_summary(w->o.apply, packed, &outcome);
         if (st == ST_OK && outcome == VISIT_UNCHANGED)
             atomic_fetch_add(&w->unchanged, 1);
-        if (st == ST_OK && ++w->records >= COMMIT_RECORDS)
+        if (st == ST_OK && apply_pending(w->o.apply) >= COMMIT_RECORDS)
             st = commit(w);
     }
-    w->journals_dirty = true;
+    w->journals_dirty = w->is_unpublished = true;
     return st;
 }
 
@@ -179,10 +170,19 @@ static void perform(struct writer *w, struct item *i)
 
 static void on_time(struct writer *w, int64_t now)
 {
-    if (w->in_transaction && now - w->last_commit >= COMMIT_MS) {
-        status st = commit(w);
+    status st = ST_OK;
+    if (w->is_dirty && w->failure == ST_OK && now - w->last_commit >= COMMIT_MS) {
+        st = commit(w);
         if (st != ST_OK)
             fail(w, st, "commit to the data folder");
+    }
+    if (st == ST_OK && w->is_unpublished && !w->is_dirty && w->failure == ST_OK &&
+        now - w->last_publish >= PUBLISH_MS) {
+        st = apply_publish(w->o.apply);
+        if (st != ST_OK)
+            fail(w, st, "write to the index");
+        w->is_unpublished = false;
+        w->last_publish = now;
     }
     if (w->journals_dirty && now - w->last_sync >= COMMIT_MS) {
         w->o.sync_journals(w->o.self);
@@ -203,6 +203,20 @@ static void wait_for_work(struct writer *w)
     pthread_cond_timedwait(&w->changed, &w->lock, &until);
 }
 
+static void conclude(struct writer *w)
+{
+    status st = commit(w);
+    if (st == ST_OK)
+        st = store_sync(w->o.store);
+    if (st != ST_OK) {
+        fail(w, st, "commit to the data folder");
+        return;
+    }
+    st = apply_finish(w->o.apply);
+    if (st != ST_OK)
+        fail(w, st, "write to the index");
+}
+
 static void *run(void *arg)
 {
     struct writer *w = arg;
@@ -219,11 +233,8 @@ static void *run(void *arg)
         struct item *i = w->first;
         if (!i) { /* draining, and nothing left */
             pthread_mutex_unlock(&w->lock);
-            status st = commit(w);
-            if (st == ST_OK && w->failure == ST_OK)
-                st = store_sync(w->o.store);
-            if (st != ST_OK)
-                fail(w, st, "commit to the data folder");
+            if (w->failure == ST_OK)
+                conclude(w);
             pthread_mutex_lock(&w->lock);
             w->is_draining = false;
             w->is_idle = true;
@@ -241,8 +252,7 @@ static void *run(void *arg)
         item_free(i);
     }
     pthread_mutex_unlock(&w->lock);
-    if (w->in_transaction)
-        store_rollback(w->o.store);
+    apply_rollback(w->o.apply);
     return NULL;
 }
 
@@ -252,14 +262,13 @@ struct writer *writer_new(const struct writer_opts *o)
 {
     struct writer *w = mem_alloc(sizeof(*w));
     w->o = *o;
-    arena_init(&w->scratch);
     pthread_mutex_init(&w->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&w->changed, &attr);
     pthread_condattr_destroy(&attr);
-    w->last_commit = w->last_sync = now_ms();
+    w->last_commit = w->last_sync = w->last_publish = now_ms();
     w->is_idle = true;
     if (pthread_create(&w->thread, NULL, run, w) != 0)
         abort(); /* no thread means no memory for one */
@@ -346,7 +355,6 @@ void writer_free(struct writer *w)
         next = i->next;
         item_free(i);
     }
-    arena_done(&w->scratch);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w);

@@ -1,10 +1,11 @@
 /* writer.h - the thread that owns the store while a crawl runs: applies summaries, syncs the journals once a second,
- * makes checkpoints durable.
+ * makes checkpoints durable, lets the index know every few seconds.
  *
  * Work is done in the order it was handed over, so a checkpoint is committed only after every summary written before
  * it. */
 #pragma once
 
+#include "apply/apply.h"
 #include "base/log.h"
 #include "store/records.h"
 #include "store/store.h"
@@ -13,6 +14,7 @@ struct writer;
 
 struct writer_opts {
     struct store *store; /* borrowed; only the writer touches it between writer_new and writer_free */
+    struct apply *apply; /* borrowed; the same */
     const struct log *log;
     void (*sync_journals)(void *self);                        /* called once a second when something was written */
     void (*checkpoint_done)(void *self, uint64_t generation); /* the checkpoint is durable */
@@ -35,6 +37,6 @@ void writer_put_progress(struct writer *w, struct span json);
  * `file`. */
 void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64_t generation, const char *tmp_path,
                            const char *final_path);
-/* Finishes everything handed over, commits, syncs. ST_OK, or the first failure. */
+/* Finishes everything handed over, commits, syncs, and makes it searchable. ST_OK, or the first failure. */
 MUST_USE status writer_finish(struct writer *w);
 void writer_free(struct writer *w); /* drops what is not done */

@@ -12,21 +12,22 @@
 #include "io/clock.h"
 #include "io/sockaddr.h"
 
-#define CONNECTIONS_MAX 4096
-#define IDLE_TIMEOUT_S 60
+#define CONNECTIONS_DEFAULT 4096
+#define IDLE_TIMEOUT_DEFAULT_S 60
 #define BACKLOG 1024
 #define THREADS_MAX 64
 
 /* Life of a request on one of the server's threads: on_uri makes it, on_request is called with the head, with pieces of
  * the body, and at the end, when the handler fills in the answer. An answer with a delay goes to the delay thread's
- * heap while the connection is suspended, and on_request is called once more after it. on_completed frees it. */
+ * heap while the connection is suspended, and on_request is called once more after it. A deferred one is suspended by
+ * httpd_defer and resumed by httpd_answer_later in the same way. on_completed frees it. */
 struct exchange {
     struct heap_node due;        /* while delayed */
     struct httpd *owner;         /* borrowed */
     struct MHD_Connection *conn; /* borrowed */
     char *target;                /* owned */
     struct buf body;
-    bool is_seen, is_too_big, is_answered;
+    bool is_seen, is_answered, is_deferred;
     struct httpd_answer answer;
 };
 
@@ -46,6 +47,7 @@ struct httpd {
     pthread_mutex_t lock; /* the fields below */
     pthread_cond_t changed;
     struct heap delayed;
+    size_t deferred; /* answers that are still to come */
     bool has_delay_thread, is_stopping;
 };
 
@@ -71,6 +73,37 @@ static void *run_delays(void *arg)
     }
     pthread_mutex_unlock(&h->lock);
     return NULL;
+}
+
+struct httpd_later *httpd_defer(const struct httpd_request *req)
+{
+    struct exchange *x = req->conn;
+    struct httpd *h = x->owner;
+    pthread_mutex_lock(&h->lock);
+    bool can = !h->is_stopping;
+    if (can) {
+        assert(!x->is_deferred);
+        x->is_deferred = true;
+        h->deferred++;
+        MHD_suspend_connection(x->conn);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return can ? (struct httpd_later *)x : NULL;
+}
+
+void httpd_answer_later(struct httpd_later *later, struct httpd_answer *ans)
+{
+    struct exchange *x = (struct exchange *)later;
+    struct httpd *h = x->owner;
+    x->answer = *ans;
+    *ans = (struct httpd_answer){0};
+    /* With the lock held, so that httpd_free cannot go on between the two steps: once resumed, x belongs to the
+     * server's thread and may be gone. */
+    pthread_mutex_lock(&h->lock);
+    MHD_resume_connection(x->conn);
+    h->deferred--;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
 }
 
 /* False: no delaying any more (the server is being stopped, or has no thread for it). */
@@ -132,9 +165,10 @@ static void on_connection(void *cls, struct MHD_Connection *conn, void **socket_
     *socket_context = e;
 }
 
+/* Once the handler has deferred its answer, x->answer belongs to whoever brings it. */
 static void call_handler(struct httpd *h, struct exchange *x, const char *method)
 {
-    struct httpd_request req = {.method = method, .target = span_str(x->target), .conn = x->conn};
+    struct httpd_request req = {.method = method, .target = span_str(x->target), .conn = x};
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(x->conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     const struct endpoints *e = info ? info->socket_context : NULL;
     if (e) {
@@ -143,10 +177,7 @@ static void call_handler(struct httpd *h, struct exchange *x, const char *method
     }
     req.host = httpd_header(&req, MHD_HTTP_HEADER_HOST);
     req.body = buf_span(&x->body);
-    if (x->is_too_big)
-        x->answer.status = MHD_HTTP_CONTENT_TOO_LARGE;
-    else
-        h->fn(h->self, &req, &x->answer);
+    h->fn(h->self, &req, &x->answer);
 }
 
 static void add_headers(struct MHD_Response *r, struct buf *head)
@@ -176,16 +207,35 @@ static enum MHD_Result send_answer(struct exchange *x)
     struct httpd_answer *a = &x->answer;
     if (a->drop)
         return MHD_NO;
-    struct MHD_Response *r = MHD_create_response_from_buffer(a->body.n, a->body.p, MHD_RESPMEM_MUST_FREE);
+    bool is_fixed = a->fixed_body.n > 0;
+    struct MHD_Response *r = is_fixed ? MHD_create_response_from_buffer(
+                                            a->fixed_body.n, (void *)(uintptr_t)a->fixed_body.p, MHD_RESPMEM_PERSISTENT)
+                                      : MHD_create_response_from_buffer(a->body.n, a->body.p, MHD_RESPMEM_MUST_FREE);
     if (!r)
         return MHD_NO;
-    a->body = (struct buf){0}; /* the response owns it now */
+    if (!is_fixed)
+        a->body = (struct buf){0}; /* the response owns it now */
     if (a->head.n > 0 && a->head.p[a->head.n - 1] != '\n')
         buf_putc(&a->head, '\n');
     add_headers(r, &a->head);
     enum MHD_Result ok = MHD_queue_response(x->conn, (unsigned)a->status, r);
     MHD_destroy_response(r);
     return ok;
+}
+
+static bool is_announced_too_big(const struct httpd *h, const struct exchange *x)
+{
+    struct span text = span_str(MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH));
+    uint64_t n;
+    return text.n > 0 && !span_u64(text, h->request_body_max, &n);
+}
+
+/* Answered before the body is read, so that nobody can make us read gigabytes; the connection is closed after it. */
+static enum MHD_Result refuse_body(struct exchange *x)
+{
+    x->is_answered = true;
+    x->answer.status = MHD_HTTP_CONTENT_TOO_LARGE;
+    return send_answer(x);
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *conn, const char *url, const char *method,
@@ -195,18 +245,20 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *conn, const 
     struct exchange *x = *con_cls;
     if (!x->is_seen) {
         x->is_seen = true;
-        return MHD_YES;
+        return is_announced_too_big(h, x) ? refuse_body(x) : MHD_YES;
     }
     if (*upload_bytes > 0) {
-        x->is_too_big |= *upload_bytes > h->request_body_max - x->body.n;
-        if (!x->is_too_big)
-            buf_put(&x->body, span_of(upload, *upload_bytes));
+        if (*upload_bytes > h->request_body_max - x->body.n)
+            return MHD_NO; /* its length was not announced; no answer is possible before all of it came: hang up */
+        buf_put(&x->body, span_of(upload, *upload_bytes));
         *upload_bytes = 0;
         return MHD_YES;
     }
     if (!x->is_answered) {
         x->is_answered = true;
         call_handler(h, x, method);
+        if (x->is_deferred)
+            return MHD_YES;
         if (x->answer.delay_ms > 0 && delay(h, x))
             return MHD_YES;
     }
@@ -239,11 +291,16 @@ static status listen_on(const struct httpd_opts *opts, int *out, int *port)
     return ST_OK;
 }
 
-static struct MHD_Daemon *start(struct httpd *h, int fd, unsigned threads)
+static struct MHD_Daemon *start(struct httpd *h, int fd, const struct httpd_opts *o)
 {
     struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, h->tls_cert},
                                    {MHD_OPTION_HTTPS_MEM_KEY, 0, h->tls_key},
                                    {MHD_OPTION_END, 0, NULL}};
+    unsigned threads = o->threads > THREADS_MAX ? THREADS_MAX : o->threads;
+    unsigned connections = o->connections_max ? o->connections_max : CONNECTIONS_DEFAULT;
+    unsigned timeout_s = o->idle_timeout_s ? o->idle_timeout_s : IDLE_TIMEOUT_DEFAULT_S;
+    struct MHD_OptionItem head[] = {{MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->request_head_max, NULL},
+                                    {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL}, {MHD_OPTION_END, 0, NULL}};
     static struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     /* poll, not epoll: when libmicrohttpd 0.9.75 gets exactly 128 events from epoll_wait it calls it again with the
@@ -252,8 +309,9 @@ static struct MHD_Daemon *start(struct httpd *h, int fd, unsigned threads)
     return MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK, on_uri, h,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
-        MHD_OPTION_ARRAY, h->tls_cert ? tls : none, MHD_OPTION_ARRAY, threads > 1 ? pool : none, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, o->connections_per_address,
+        MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_ARRAY, o->request_head_max ? head : none, MHD_OPTION_ARRAY,
+        h->tls_cert ? tls : none, MHD_OPTION_ARRAY, threads > 1 ? pool : none, MHD_OPTION_END);
 }
 
 status httpd_new(const struct httpd_opts *opts, struct httpd **out)
@@ -277,7 +335,7 @@ status httpd_new(const struct httpd_opts *opts, struct httpd **out)
     pthread_cond_init(&h->changed, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&h->lock, NULL);
-    h->daemon = start(h, fd, opts->threads > THREADS_MAX ? THREADS_MAX : opts->threads);
+    h->daemon = start(h, fd, opts);
     if (!h->daemon) {
         close(fd);
         httpd_free(h);
@@ -295,7 +353,9 @@ void httpd_free(struct httpd *h)
     MHD_socket fd = h->daemon ? MHD_quiesce_daemon(h->daemon) : MHD_INVALID_SOCKET;
     pthread_mutex_lock(&h->lock);
     h->is_stopping = true;
-    pthread_cond_signal(&h->changed);
+    pthread_cond_broadcast(&h->changed);
+    while (h->deferred > 0)
+        pthread_cond_wait(&h->changed, &h->lock);
     pthread_mutex_unlock(&h->lock);
     if (h->has_delay_thread)
         pthread_join(h->delay_thread, NULL);
@@ -318,5 +378,5 @@ int httpd_port(const struct httpd *h)
 
 struct span httpd_header(const struct httpd_request *req, const char *name)
 {
-    return span_str(MHD_lookup_connection_value(req->conn, MHD_HEADER_KIND, name));
+    return span_str(MHD_lookup_connection_value(((const struct exchange *)req->conn)->conn, MHD_HEADER_KIND, name));
 }

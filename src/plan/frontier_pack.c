@@ -84,6 +84,14 @@ static void pack_site(struct buf *out, const struct site *s, mono_ms now, wall_m
     buf_done(&rules);
 }
 
+/* When by the clock on the wall; 0 when it is over. What never ends, ends with the clock. */
+static wall_ms wall_of(mono_ms t, mono_ms now, wall_ms wall)
+{
+    if (t <= now)
+        return 0;
+    return t - now > INT64_MAX - wall ? INT64_MAX : wall + (t - now);
+}
+
 static void pack_millis(struct buf *out, double ms)
 {
     pack_var(out, ms < 0 ? 0 : (uint64_t)(ms * 1000) + 1);
@@ -110,7 +118,7 @@ void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall
     pack_var(out, (uint64_t)h->pace.delay_ms);
     pack_u8(out, h->ip ? h->ip->addr.family : 0);
     buf_put(out, span_of(h->ip ? h->ip->addr.b : (const uint8_t[16]){0}, 16));
-    pack_u64(out, (uint64_t)(h->addr_expires > now ? wall + (h->addr_expires - now) : 0));
+    pack_u64(out, (uint64_t)wall_of(h->addr_expires, now, wall));
     pack_var(out, queued);
     pack_var(out, h->taken);
     pack_var(out, h->requests);

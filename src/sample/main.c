@@ -9,9 +9,10 @@
 #include "sample/sample.h"
 
 static const char usage[] =
-    "usage: orb-sample [--port N] [--seed N] [--threads N] [--big PAGES] [--big-hosts N] [--no-sites] [--spread] "
+    "usage: orb-sample [--port N] [--seed N] [--domain NAME] [--threads N] [--big PAGES] [--big-hosts N] [--no-sites] "
+    "[--spread] "
     "[--no-ledger]\n"
-    "                  [--latency MS] [--part calm|sites|big|all] [--hosts-out FILE] [--seeds-out FILE] "
+    "                  [--latency MS] [--part calm|soon|sites|big|all] [--hosts-out FILE] [--seeds-out FILE] "
     "[--expected-out FILE]\n"
     "Serves the sample web on loopback until it is stopped. --part says whose seeds and expectations are written "
     "(default all).\n";
@@ -19,6 +20,7 @@ static const char usage[] =
 static const struct option options[] = {
     {"port", required_argument, NULL, 'p'},
     {"seed", required_argument, NULL, 's'},
+    {"domain", required_argument, NULL, 'd'},
     {"threads", required_argument, NULL, 't'},
     {"big", required_argument, NULL, 'b'},
     {"big-hosts", required_argument, NULL, 'n'},
@@ -56,8 +58,8 @@ static uint64_t number(const char *text, uint64_t max)
 
 static sample_part part_of(const char *name)
 {
-    static const char *const names[] = {"calm", "sites", "big", "all"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = {"calm", "soon", "sites", "big", "all"};
+    for (int i = 0; i < 5; i++) {
         if (strcmp(names[i], name) == 0)
             return (sample_part)i;
     }
@@ -74,6 +76,9 @@ static void parse(int argc, char **argv, struct setup *s)
             break;
         case 's':
             s->opts.seed = number(optarg, UINT64_MAX);
+            break;
+        case 'd':
+            s->opts.domain = optarg;
             break;
         case 't':
             s->opts.threads = (unsigned)number(optarg, 64);

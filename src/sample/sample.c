@@ -13,8 +13,7 @@
 #include "sample/ledger.h"
 #include "sample/sites.h"
 
-#define FIRST_DATE 1700000000 /* Last-Modified of version 0, in seconds of 1970; a day later each version */
-#define DAY_S 86400
+#define SAMPLE_LANGUAGES_MAX 64
 
 struct page_state {
     atomic_uint bumps, hits;
@@ -31,17 +30,29 @@ struct sample {
 
 static unsigned page_count(const struct site *site)
 {
-    return site->pages + site->special_count;
+    return site_pages(site) + site->special_count;
 }
 
 static bool in_part(const struct site *site, sample_part part)
 {
-    return part == SAMPLE_SITES || part == SAMPLE_ALL || (part == SAMPLE_CALM && site->is_calm);
+    switch (part) {
+    case SAMPLE_CALM:
+        return site->pace == PACE_CALM;
+    case SAMPLE_SOON:
+        return site->pace != PACE_LATE;
+    default:
+        return part != SAMPLE_BIG;
+    }
 }
 
 static bool has_sites(const struct sample *s)
 {
     return !s->opts.no_sites;
+}
+
+static const char *domain_of(const struct sample *s)
+{
+    return s->opts.domain ? s->opts.domain : SITE_DOMAIN;
 }
 
 /* ---- answering ---- */
@@ -53,24 +64,19 @@ static struct span without_port(struct span host)
 
 static const struct site *find_site(const struct sample *s, struct span host)
 {
-    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
-        if (span_is_nocase(host, sites[i].host))
-            return &sites[i];
-    }
-    return NULL;
+    return has_sites(s) ? site_of(host, domain_of(s)) : NULL;
 }
 
-static void http_date(unsigned version, struct buf *out)
+static void http_date(time_t at, struct buf *out)
 {
     char text[40];
-    time_t at = FIRST_DATE + (time_t)version * DAY_S;
     struct tm tm;
     gmtime_r(&at, &tm);
     strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
     buf_puts(out, text);
 }
 
-static bool is_unchanged(const struct httpd_request *req, struct span etag, unsigned version, bool has_date)
+static bool is_unchanged(const struct httpd_request *req, struct span etag, time_t date, bool has_date)
 {
     struct span match = httpd_header(req, "If-None-Match");
     if (match.n > 0)
@@ -78,24 +84,24 @@ static bool is_unchanged(const struct httpd_request *req, struct span etag, unsi
     wall_ms since;
     if (!has_date || !fetch_date(httpd_header(req, "If-Modified-Since"), clock_wall(), &since))
         return false;
-    return since >= ((wall_ms)FIRST_DATE + (wall_ms)version * DAY_S) * 1000;
+    return since >= (wall_ms)date * 1000;
 }
 
 /* Validators of a good page; turns the answer into a 304 when the client has this version. */
-static void add_validators(const struct site *site, unsigned at, unsigned version, const struct httpd_request *req,
-                           struct httpd_answer *ans)
+static void add_validators(const struct site *site, unsigned at, const struct site_reply *reply,
+                           const struct httpd_request *req, struct httpd_answer *ans)
 {
     struct buf etag = {0};
     if (site->has_etag) {
-        buf_printf(&etag, "\"%u-%u\"", at, version);
+        buf_printf(&etag, "\"%u-%u\"", at, reply->version);
         buf_printf(&ans->head, "ETag: %s\n", buf_cstr(&etag));
     }
     if (site->has_date) {
         buf_puts(&ans->head, "Last-Modified: ");
-        http_date(version, &ans->head);
+        http_date(reply->date, &ans->head);
         buf_putc(&ans->head, '\n');
     }
-    if (is_unchanged(req, buf_span(&etag), version, site->has_date)) {
+    if (is_unchanged(req, buf_span(&etag), reply->date, site->has_date)) {
         ans->status = 304;
         buf_clear(&ans->body);
     }
@@ -125,6 +131,7 @@ static void answer_site(struct sample *s, const struct site *site, const struct 
     struct span codings = httpd_header(req, "Accept-Encoding");
     struct site_ask ask = {.seed = s->opts.seed,
                            .port = s->port,
+                           .domain = domain_of(s),
                            .target = req->target,
                            .version = atomic_load(&state->bumps),
                            .hits = atomic_fetch_add(&state->hits, 1),
@@ -135,7 +142,7 @@ static void answer_site(struct sample *s, const struct site *site, const struct 
     ans->delay_ms = reply.delay_ms;
     ans->drop = reply.status == 0;
     if (reply.status == 200)
-        add_validators(site, (unsigned)at, reply.version, req, ans);
+        add_validators(site, (unsigned)at, &reply, req, ans);
 }
 
 static void answer_big(struct sample *s, unsigned host, const struct httpd_request *req, struct httpd_answer *ans)
@@ -269,8 +276,11 @@ void sample_hosts_text(const struct sample *s, struct buf *out)
     unsigned number = 0;
     struct buf name = {0};
     put_host_line(s, &number, SPAN(SAMPLE_CONTROL_HOST), out);
-    for (unsigned i = 0; has_sites(s) && i < site_count; i++)
-        put_host_line(s, &number, span_str(sites[i].host), out);
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        buf_clear(&name);
+        site_put_host(&name, span_str(sites[i].host), domain_of(s));
+        put_host_line(s, &number, buf_span(&name), out);
+    }
     for (unsigned i = 0; s->big.pages && i < s->big.hosts; i++) {
         buf_clear(&name);
         big_host(i, &name);
@@ -279,11 +289,21 @@ void sample_hosts_text(const struct sample *s, struct buf *out)
     buf_done(&name);
 }
 
+static void put_url(const struct sample *s, const struct site *site, unsigned at, struct buf *out)
+{
+    buf_puts(out, "http://");
+    site_put_host(out, span_str(site->host), domain_of(s));
+    buf_printf(out, ":%d", s->port);
+    site_path(site, at, out);
+}
+
 void sample_seeds(const struct sample *s, sample_part part, struct buf *out)
 {
     for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
-        if (in_part(&sites[i], part))
-            buf_printf(out, "http://%s:%d/\n", sites[i].host, s->port);
+        if (!in_part(&sites[i], part))
+            continue;
+        put_url(s, &sites[i], 0, out);
+        buf_putc(out, '\n');
     }
     for (unsigned i = 0; (part == SAMPLE_BIG || part == SAMPLE_ALL) && i < s->big.hosts && i < s->big.pages; i++) {
         big_url(&s->big, i, out);
@@ -301,12 +321,30 @@ static expect_kind page_expect(const struct site *site, unsigned at)
 {
     if (site->is_closed)
         return EXPECT_REFUSED;
-    return at < site->pages ? EXPECT_PAGE : site->specials[at - site->pages].expect;
+    return at < site_pages(site) ? EXPECT_PAGE : site->specials[at - site_pages(site)].expect;
 }
 
 static bool page_is_thin(const struct site *site, unsigned at)
 {
-    return at >= site->pages && site->specials[at - site->pages].kind == SP_SCRIPT;
+    return at >= site_pages(site) && site->specials[at - site_pages(site)].kind == SP_SCRIPT;
+}
+
+/* Distinct languages of the themes of a part. */
+static unsigned count_languages(const struct sample *s, sample_part part)
+{
+    const char *seen[SAMPLE_LANGUAGES_MAX];
+    unsigned n = 0;
+    for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
+        for (int k = 0; in_part(&sites[i], part) && k < SITE_THEMES_MAX && sites[i].themes[k]; k++) {
+            const char *lang = sites[i].themes[k]->lang;
+            unsigned at = 0;
+            while (at < n && strcmp(seen[at], lang) != 0)
+                at++;
+            if (at == n && n < SAMPLE_LANGUAGES_MAX)
+                seen[n++] = lang;
+        }
+    }
+    return n;
 }
 
 void sample_get_expected(const struct sample *s, sample_part part, struct sample_expected *out)
@@ -327,6 +365,7 @@ void sample_get_expected(const struct sample *s, sample_part part, struct sample
         counts[EXPECT_PAGE] += s->big.pages;
     }
     *out = (struct sample_expected){hosts,
+                                    count_languages(s, part),
                                     counts[EXPECT_PAGE],
                                     counts[EXPECT_DOCUMENT],
                                     counts[EXPECT_REDIRECT],
@@ -343,8 +382,8 @@ void sample_expected_text(const struct sample *s, sample_part part, struct buf *
     for (unsigned i = 0; has_sites(s) && i < site_count; i++) {
         const struct site *site = &sites[i];
         for (unsigned at = 0; in_part(site, part) && at < visible_count(site); at++) {
-            buf_printf(out, "%s\thttp://%s:%d", expect_name(page_expect(site, at)), site->host, s->port);
-            site_path(site, at, out);
+            buf_printf(out, "%s\t", expect_name(page_expect(site, at)));
+            put_url(s, site, at, out);
             buf_putc(out, '\n');
         }
     }

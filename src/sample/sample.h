@@ -2,9 +2,9 @@
  *
  * Everything is a function of the seed: the same seed serves the same bytes. Two parts:
  *
- *   the sites    a dozen hosts *.example with ordinary linked pages in several languages, and everything that makes a
- *                crawler stumble: robots.txt of all kinds, redirect chains and loops, errors, traps, session ids,
- *                near-duplicates, changing pages, documents, odd encodings (sites.c has the table);
+ *   the sites    twenty hosts *.example with about a thousand linked pages in fourteen languages (docs/sample.md), and
+ *                everything that makes a crawler stumble: robots.txt of all kinds, redirect chains and loops, errors,
+ *                traps, session ids, near-duplicates, changing pages, documents, odd encodings (site_table.c);
  *   big          N pages of ~3 kB over some hosts big0.example, big1.example, ..., each with ~20 links, computed when
  *                asked for and never stored.
  *
@@ -30,6 +30,8 @@ struct sample;
 struct sample_opts {
     uint64_t seed;
     int port;           /* 0 = any free one */
+    const char *domain; /* borrowed; the sites are in it instead of in "example"; NULL = "example". Browsers find names
+                           in "localhost" without a resolver */
     unsigned threads;   /* server threads; 0 = 1 */
     unsigned big_pages; /* pages of the generated site; 0 = none */
     unsigned big_hosts; /* hosts they are spread over; 0 = 1 */
@@ -50,6 +52,7 @@ void sample_hosts_text(const struct sample *s, struct buf *out);
 
 typedef enum sample_part {
     SAMPLE_CALM,  /* the sites that a crawl gets through without waiting */
+    SAMPLE_SOON,  /* those, and the ones that make it wait for some seconds */
     SAMPLE_SITES, /* all sites: slow, busy, closed and trapping ones too */
     SAMPLE_BIG,
     SAMPLE_ALL, /* sites and big */
@@ -62,6 +65,7 @@ void sample_seeds(const struct sample *s, sample_part part, struct buf *out);
  */
 struct sample_expected {
     unsigned hosts;
+    unsigned languages; /* of the sites */
     unsigned pages;     /* HTML and plain text answered 200, however often asked */
     unsigned documents; /* other types answered 200 */
     unsigned redirects; /* URLs that answer 301...308; those of the endless chain not included */

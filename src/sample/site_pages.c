@@ -1,97 +1,61 @@
 /* site_pages.c - what the sites answer: one small function a kind of page. */
-#include "sample/sites.h"
+#include "sample/page.h"
 
-#include "base/rng.h"
 #include "base/utf8.h"
 #include "codec/zip.h"
-#include "sample/words.h"
+#include "sample/texts.h"
 
-#define PAGE_BYTES 1200
+#define DAY_S 86400
+#define SENTENCES 5 /* of a page without a text of its own */
 #define CALENDAR_LINKS 25
 #define CALENDAR_MONTH_MAX 1000000
 
-/* A page being written. */
-struct draft {
-    const struct site *site;
-    unsigned at, version;
-    struct rng rng;
-    const struct words *words;
-    struct buf *out; /* borrowed */
-};
-
-static void put_link(struct buf *out, struct span href, struct span text)
-{
-    buf_puts(out, "<li><a href=\"");
-    for (size_t i = 0; i < href.n; i++) {
-        if (href.p[i] == '&')
-            buf_puts(out, "&amp;");
-        else
-            buf_putc(out, href.p[i]);
-    }
-    buf_printf(out, "\">%.*s</a></li>\n", SPAN_ARG(text));
-}
-
-static void draft_begin(struct draft *d, const char *head)
-{
-    struct span title = words_title(d->words, &d->rng);
-    buf_printf(
-        d->out,
-        "<!DOCTYPE html>\n<html lang=\"%s\">\n<head><title>%.*s (%s %u)</title>%s</head>\n<body>\n<h1>%.*s</h1>\n",
-        d->site->lang, SPAN_ARG(title), d->site->host, d->at, head, SPAN_ARG(title));
-    if (d->version)
-        buf_printf(d->out, "<p>Revision %u.</p>\n", d->version);
-}
-
-static void draft_text(struct draft *d, size_t bytes)
-{
-    size_t end = d->out->n + bytes;
-    while (d->out->n < end) {
-        buf_puts(d->out, "<p>");
-        words_paragraph(d->words, &d->rng, 400, d->out);
-        buf_puts(d->out, "</p>\n");
-    }
-}
-
-static void draft_end(struct draft *d)
-{
-    buf_printf(d->out, "<p><a href=\"/\">%s</a></p>\n</body></html>\n", d->site->host);
-}
-
-static void plain_page(struct draft *d, const char *head, const char *markup)
+/* A page of loose sentences, with own ones before them and markup behind. */
+static void plain_page(struct draft *d, const struct draft_head *head, const char *own, const char *markup)
 {
     draft_begin(d, head);
-    draft_text(d, PAGE_BYTES);
+    if (own) {
+        struct writer w;
+        writer_init(&w, NULL, NULL, d->seed ^ d->at, d->date, d->out);
+        writer_blocks(&w, own);
+    }
+    draft_sentences(d, own ? SENTENCES - 2 : SENTENCES);
     buf_puts(d->out, markup);
-    draft_end(d);
+    draft_end(d, false);
 }
 
-static void ordinary_page(struct draft *d)
+static void article_page(struct draft *d, const struct article *a)
 {
-    const struct site *site = d->site;
-    struct buf path = {0};
-    draft_begin(d, "<meta charset=\"utf-8\">");
-    draft_text(d, PAGE_BYTES);
-    buf_puts(d->out, "<ul>\n");
-    for (unsigned child = d->at * 4 + 1; child <= d->at * 4 + 4 && child < site->pages; child++) {
-        buf_clear(&path);
-        site_path(site, child, &path);
-        put_link(d->out, buf_span(&path), words_title(d->words, &d->rng));
+    struct buf about = {0};
+    struct writer w;
+    put_escaped(&about, span_str(a->about));
+    draft_begin(d, &(struct draft_head){.lang = a->lang ? a->lang : "", .about = buf_span(&about)});
+    writer_init(&w, NULL, NULL, d->seed ^ d->at, d->date, d->out);
+    writer_blocks(&w, a->body);
+    draft_end(d, false);
+    buf_done(&about);
+}
+
+static void copy_page(struct draft *d, const struct special *sp)
+{
+    struct span to = span_str(sp->text);
+    const struct site *from = d->site;
+    if (span_starts(to, SPAN("//"))) {
+        size_t slash = span_find(to, '/', 2);
+        from = site_of(span_cut(to, 2, slash - 2), SITE_DOMAIN);
+        to = span_from(to, slash);
     }
-    for (unsigned i = 0; d->at == 0 && i < site->special_count; i++) {
-        if (site->specials[i].is_linked)
-            put_link(d->out, span_str(site->specials[i].path), words_title(d->words, &d->rng));
-    }
-    buf_puts(d->out, "</ul>\n");
-    draft_end(d);
-    buf_done(&path);
+    int at = from ? site_find(from, to) : -1;
+    if (at >= 0 && (unsigned)at < site_pages(from))
+        draft_copy(d, from, (unsigned)at, sp->number);
 }
 
 static void maze_page(struct draft *d)
 {
-    draft_begin(d, "<meta charset=\"utf-8\">");
-    draft_text(d, PAGE_BYTES);
+    draft_begin(d, &(struct draft_head){0});
+    draft_sentences(d, SENTENCES);
     put_link(d->out, SPAN("deeper/"), SPAN("deeper"));
-    draft_end(d);
+    draft_end(d, false);
 }
 
 static void calendar_page(struct draft *d, struct span target)
@@ -99,59 +63,51 @@ static void calendar_page(struct draft *d, struct span target)
     uint64_t month = 0;
     struct span query = span_from(target, span_find(target, '=', 0) + 1);
     (void)span_u64(query, CALENDAR_MONTH_MAX, &month);
-    draft_begin(d, "<meta charset=\"utf-8\">");
+    draft_begin(d, &(struct draft_head){.extra = "<meta name=\"robots\" content=\"noindex\">"});
     buf_printf(d->out, "<p>Month %llu.</p>\n", (unsigned long long)month);
-    draft_text(d, PAGE_BYTES);
+    draft_sentences(d, SENTENCES);
     for (unsigned i = 1; i <= CALENDAR_LINKS; i++)
         buf_printf(d->out, "<a href=\"/calendar?month=%llu\">%llu</a>\n", (unsigned long long)(month + i),
                    (unsigned long long)(month + i));
-    draft_end(d);
+    draft_end(d, false);
+}
+
+/* The title of the special at `path`, which is one of the site's. */
+static const char *title_at(const struct site *site, struct span path)
+{
+    for (unsigned i = 0; i < site->special_count; i++)
+        if (span_is(path, site->specials[i].path))
+            return site->specials[i].title;
+    return site->name;
 }
 
 static void session_page(struct draft *d, const char *paths, unsigned hits)
 {
     struct span rest = span_str(paths), path;
     struct buf href = {0};
-    draft_begin(d, "<meta charset=\"utf-8\">");
-    draft_text(d, PAGE_BYTES);
+    draft_begin(d, &(struct draft_head){0});
+    draft_sentences(d, SENTENCES);
     while (span_split(&rest, ' ', &path)) {
         buf_clear(&href);
         buf_put(&href, path);
         buf_printf(&href, "%cPHPSESSID=%016llx", span_find(path, '?', 0) < path.n ? '&' : '?',
                    (unsigned long long)rng_u64(&d->rng) ^ hits);
-        put_link(d->out, buf_span(&href), words_title(d->words, &d->rng));
+        put_link(d->out, buf_span(&href), span_str(title_at(d->site, path)));
     }
     buf_done(&href);
-    draft_end(d);
+    draft_end(d, false);
 }
 
-static void twin_page(struct draft *d, const struct special *sp, uint64_t seed)
-{
-    struct buf head = {0};
-    buf_puts(&head, "<meta charset=\"utf-8\">");
-    if (sp->text)
-        buf_printf(&head, "<link rel=\"canonical\" href=\"%s\">", sp->text);
-    draft_begin(d, buf_cstr(&head));
-    struct rng own = d->rng;
-    rng_seed(&d->rng, seed ^ (uint64_t)sp->number); /* the text that all twins share */
-    draft_text(d, 3 * PAGE_BYTES);
-    buf_puts(d->out, "<p>");
-    words_paragraph(d->words, &own, 1, d->out);
-    buf_puts(d->out, "</p>\n");
-    draft_end(d);
-    buf_done(&head);
-}
-
-static void file_body(struct draft *d, const char *type)
+static void file_body(struct draft *d, const char *title, const char *type)
 {
     if (strcmp(type, "application/pdf") == 0)
         buf_puts(d->out, "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n");
     else if (strcmp(type, "image/png") == 0)
         buf_put(d->out, SPAN("\x89PNG\r\n\x1a\n"));
-    words_paragraph(d->words, &d->rng, PAGE_BYTES, d->out);
+    buf_printf(d->out, "%s\n\n", title);
+    words_paragraph(d->words, &d->rng, 1200, d->out);
     buf_putc(d->out, '\n');
 }
-
 static void script_page(struct draft *d)
 {
     buf_printf(d->out, "<!DOCTYPE html><html lang=\"%s\"><head><title>App</title>", d->site->lang);
@@ -207,6 +163,26 @@ static void to_latin1(struct buf *b)
     b->n = n;
 }
 
+/* ASCII, Russian letters, guillemets and dashes: all that our pages have. */
+static void to_cp1251(struct buf *b)
+{
+    struct span in = buf_span(b);
+    size_t n = 0;
+    for (size_t at = 0; at < in.n;) {
+        uint32_t c = utf8_next(in, &at, NULL);
+        bool is_letter = c >= 0x410 && c <= 0x44f;
+        b->p[n++] = (char)(c < 0x80      ? c
+                           : is_letter   ? c - 0x410 + 0xc0
+                           : c == 0x401  ? 0xa8
+                           : c == 0x451  ? 0xb8
+                           : c == 0x2014 ? 0x97
+                           : c == 0xab   ? 0xab
+                           : c == 0xbb   ? 0xbb
+                                         : '?');
+    }
+    b->n = n;
+}
+
 static void redirect(const struct site_ask *ask, int code, const char *to, struct site_reply *r)
 {
     struct span rest = span_str(to);
@@ -216,7 +192,9 @@ static void redirect(const struct site_ask *ask, int code, const char *to, struc
         return;
     }
     size_t slash = span_find(rest, '/', 2);
-    buf_printf(r->head, "Location: http:%.*s:%d%s\n", (int)slash, to, ask->port, to + slash);
+    buf_puts(r->head, "Location: http://");
+    site_put_host(r->head, span_cut(rest, 2, slash - 2), ask->domain);
+    buf_printf(r->head, ":%d%s\n", ask->port, to + slash);
 }
 
 static void far_redirect(const struct special *sp, const struct site_ask *ask, struct site_reply *r)
@@ -229,18 +207,19 @@ static void far_redirect(const struct special *sp, const struct site_ask *ask, s
 
 static void meta_page(struct draft *d, const struct special *sp)
 {
-    struct buf head = {0}, markup = {0};
-    buf_printf(&head, "<meta charset=\"utf-8\"><meta name=\"robots\" content=\"%s\">", sp->text);
+    struct buf extra = {0};
+    buf_printf(&extra, "<meta name=\"robots\" content=\"%s\">", sp->text);
+    draft_begin(d, &(struct draft_head){.extra = buf_cstr(&extra)});
+    draft_sentences(d, SENTENCES);
     if (sp->number > 0)
-        put_link(&markup, span_str(d->site->specials[sp->number - 1].path), SPAN("hidden"));
-    plain_page(d, buf_cstr(&head), buf_cstr(&markup));
-    buf_done(&head);
-    buf_done(&markup);
+        draft_special_link(d, &d->site->specials[sp->number - 1]);
+    draft_end(d, false);
+    buf_done(&extra);
 }
 
-static void special_page(struct draft *d, const struct special *sp, const struct site_ask *ask, struct site_reply *r)
+/* Status, delay and headers. */
+static void special_head(struct draft *d, const struct special *sp, const struct site_ask *ask, struct site_reply *r)
 {
-    static const char utf8[] = "<meta charset=\"utf-8\">";
     const char *type = "text/html; charset=utf-8";
     switch (sp->kind) {
     case SP_REDIRECT:
@@ -266,7 +245,7 @@ static void special_page(struct draft *d, const struct special *sp, const struct
         r->delay_ms = sp->number;
         break;
     case SP_CHANGING:
-        r->version = d->version += ask->hits / (unsigned)sp->number;
+        d->version += ask->hits / (unsigned)sp->number;
         break;
     case SP_HEADER:
         buf_printf(r->head, "X-Robots-Tag: %s\n", sp->text);
@@ -277,11 +256,25 @@ static void special_page(struct draft *d, const struct special *sp, const struct
     case SP_LATIN1:
         type = "text/html; charset=iso-8859-1";
         break;
+    case SP_CP1251:
+        type = "text/html";
+        break;
     default:
         break;
     }
     buf_printf(r->head, "Content-Type: %s\n", type);
+}
+
+static void special_body(struct draft *d, const struct special *sp, const struct site_ask *ask, struct site_reply *r)
+{
+    const struct draft_head none = {0};
     switch (sp->kind) {
+    case SP_ARTICLE:
+        article_page(d, &articles[sp->number]);
+        break;
+    case SP_COPY:
+        copy_page(d, sp);
+        break;
     case SP_MAZE:
         maze_page(d);
         break;
@@ -291,11 +284,8 @@ static void special_page(struct draft *d, const struct special *sp, const struct
     case SP_SESSION:
         session_page(d, sp->text, ask->hits);
         break;
-    case SP_TWIN:
-        twin_page(d, sp, ask->seed);
-        break;
     case SP_FILE:
-        file_body(d, sp->text);
+        file_body(d, sp->title, sp->text);
         break;
     case SP_SCRIPT:
         script_page(d);
@@ -304,38 +294,53 @@ static void special_page(struct draft *d, const struct special *sp, const struct
         meta_page(d, sp);
         break;
     case SP_LINKS:
-        plain_page(d, utf8, sp->text);
+        plain_page(d, &none, NULL, sp->text);
         break;
     case SP_GZIP:
-        plain_page(d, utf8, "");
+        plain_page(d, &none, NULL, "");
         encode_body(r, "gzip");
         break;
     case SP_ZSTD:
-        plain_page(d, utf8, "");
+        plain_page(d, &none, NULL, "");
         if (ask->takes_zstd)
             encode_body(r, "zstd");
         break;
     case SP_LATIN1:
-        plain_page(d, "", "");
+        plain_page(d, &(struct draft_head){.no_charset = true}, NULL, "");
         to_latin1(r->body);
         break;
+    case SP_CP1251:
+        plain_page(d, &(struct draft_head){.no_charset = true, .extra = "<meta charset=\"windows-1251\">"}, NULL, "");
+        to_cp1251(r->body);
+        break;
+    case SP_HEADER:
+        plain_page(d, &none, NULL, "");
+        break;
+    case SP_PAGE:
+    case SP_CHANGING:
+    case SP_SLOW:
+        plain_page(d, &none, sp->text, "");
+        break;
     default:
-        plain_page(d, utf8, "");
+        plain_page(d, &none, NULL, "");
         break;
     }
 }
 
 void site_answer(const struct site *site, unsigned at, const struct site_ask *ask, struct site_reply *out)
 {
-    struct draft d = {.site = site, .at = at, .version = ask->version, .words = words_of(site->lang), .out = out->body};
-    rng_seed(&d.rng, ask->seed ^ ((uint64_t)(site - sites) << 48) ^ ((uint64_t)at << 24) ^ ask->version);
+    struct draft d;
+    draft_init(&d, site, at, ask, out->body);
     out->status = 200;
     out->delay_ms = 0;
-    out->version = ask->version;
-    if (at < site->pages) {
+    if (at < site_pages(site)) {
         buf_puts(out->head, "Content-Type: text/html; charset=utf-8\n");
-        ordinary_page(&d);
+        draft_theme_page(&d);
     } else {
-        special_page(&d, &site->specials[at - site->pages], ask, out);
+        const struct special *sp = &site->specials[at - site_pages(site)];
+        special_head(&d, sp, ask, out);
+        special_body(&d, sp, ask, out);
     }
+    out->version = d.version;
+    out->date = d.date + (time_t)d.version * DAY_S;
 }

@@ -69,15 +69,67 @@ static const char *const russian[] = {
     "Когда приходит туман, астрономы пьют чай и спорят о возрасте галактик.",
 };
 
-#define WORDS(lang, list)                          \
-    {                                              \
-        lang, list, sizeof(list) / sizeof(list[0]) \
-    }
-static const struct words all[] = {
-    WORDS("en", english), WORDS("de", german),   WORDS("fr", french),  WORDS("es", spanish),
-    WORDS("el", greek),   WORDS("ja", japanese), WORDS("ru", russian),
+static const char *const italian[] = {
+    "In cucina la ricetta conta meno della pazienza di chi mescola e del fuoco che resta basso.",
+    "La nonna pesava la farina con una tazza senza manico e non sbagliava mai di un cucchiaio.",
+    "Il mercato apre prima dell'alba e chi arriva tardi trova soltanto le foglie del cavolo.",
+    "Ogni paese della valle giura che il suo formaggio è il più antico e il più sincero.",
+    "Il sale si aggiunge alla fine, quando il vapore ha già raccontato che cosa manca.",
+    "Le pentole di rame appese al muro servono ancora, ma soltanto nei giorni di festa.",
+};
+static const char *const portuguese[] = {
+    "A câmara reúne-se na primeira quinta-feira de cada mês e qualquer morador pode falar.",
+    "O largo da igreja fica fechado ao trânsito sempre que há feira ou procissão.",
+    "Quem perde as chaves pergunta primeiro na junta, onde há uma gaveta cheia delas.",
+    "As atas antigas estão escritas à mão e cheiram ainda a tinta e a maresia.",
+    "O relógio da torre foi consertado três vezes e continua a adiantar-se no verão.",
+    "No inverno o rio sobe até ao segundo degrau da fonte e depois volta ao seu lugar.",
 };
 
+static const char *const english_months[] = {"January", "February", "March",     "April",   "May",      "June",
+                                             "July",    "August",   "September", "October", "November", "December"};
+static const char *const german_months[] = {"Januar", "Februar", "März",      "April",   "Mai",      "Juni",
+                                            "Juli",   "August",  "September", "Oktober", "November", "Dezember"};
+static const char *const french_months[] = {"janvier", "février", "mars",      "avril",   "mai",      "juin",
+                                            "juillet", "août",    "septembre", "octobre", "novembre", "décembre"};
+static const char *const spanish_months[] = {"enero", "febrero", "marzo",      "abril",   "mayo",      "junio",
+                                             "julio", "agosto",  "septiembre", "octubre", "noviembre", "diciembre"};
+static const char *const italian_months[] = {"gennaio", "febbraio", "marzo",     "aprile",  "maggio",   "giugno",
+                                             "luglio",  "agosto",   "settembre", "ottobre", "novembre", "dicembre"};
+static const char *const portuguese_months[] = {"janeiro", "fevereiro", "março",    "abril",   "maio",     "junho",
+                                                "julho",   "agosto",    "setembro", "outubro", "novembro", "dezembro"};
+static const char *const polish_months[] = {"stycznia", "lutego",   "marca",    "kwietnia",     "maja",      "czerwca",
+                                            "lipca",    "sierpnia", "września", "października", "listopada", "grudnia"};
+static const char *const greek_months[] = {"Ιανουαρίου",  "Φεβρουαρίου", "Μαρτίου",   "Απριλίου",
+                                           "Μαΐου",       "Ιουνίου",     "Ιουλίου",   "Αυγούστου",
+                                           "Σεπτεμβρίου", "Οκτωβρίου",   "Νοεμβρίου", "Δεκεμβρίου"};
+static const char *const russian_months[] = {"января", "февраля", "марта",    "апреля",  "мая",    "июня",
+                                             "июля",   "августа", "сентября", "октября", "ноября", "декабря"};
+static const char *const arabic_months[] = {"يناير", "فبراير", "مارس",   "أبريل",  "مايو",   "يونيو",
+                                            "يوليو", "أغسطس",  "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر"};
+static const char *const hindi_months[] = {"जनवरी", "फ़रवरी", "मार्च",  "अप्रैल",  "मई",   "जून",
+                                           "जुलाई",  "अगस्त",  "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर"};
+
+#define LIST(a) a, sizeof(a) / sizeof((a)[0])
+static const struct words all[] = {
+    {"en", LIST(english), "Home", "See also", "Elsewhere", "Print version", "D M Y", english_months},
+    {"de", LIST(german), "Startseite", "Siehe auch", "Anderswo", "Druckfassung", "D. M Y", german_months},
+    {"fr", LIST(french), "Accueil", "Voir aussi", "Ailleurs", "Version imprimable", "D M Y", french_months},
+    {"es", LIST(spanish), "Inicio", "Véase también", "En otros sitios", "Versión para imprimir", "D de M de Y",
+     spanish_months},
+    {"it", LIST(italian), "Inizio", "Vedi anche", "Altrove", "Versione per la stampa", "D M Y", italian_months},
+    {"pt", LIST(portuguese), "Início", "Ver também", "Noutros sítios", "Versão para imprimir", "D de M de Y",
+     portuguese_months},
+    {"pl", LIST(english), "Strona główna", "Zobacz także", "Gdzie indziej", "Wersja do druku", "D M Y", polish_months},
+    {"el", LIST(greek), "Αρχική", "Δείτε επίσης", "Αλλού", "Έκδοση για εκτύπωση", "D M Y", greek_months},
+    {"ru", LIST(russian), "Главная", "Смотрите также", "В других местах", "Версия для печати", "D M Y года",
+     russian_months},
+    {"ar", LIST(english), "الصفحة الرئيسية", "انظر أيضا", "في مواقع أخرى", "نسخة للطباعة", "D M Y", arabic_months},
+    {"ja", LIST(japanese), "ホーム", "関連ページ", "ほかのサイト", "印刷用", "Y年M月D日", NULL},
+    {"zh", LIST(english), "首页", "另请参阅", "其他网站", "打印版", "Y年M月D日", NULL},
+    {"ko", LIST(english), "홈", "함께 보기", "다른 사이트", "인쇄용", "Y년 M월 D일", NULL},
+    {"hi", LIST(english), "मुखपृष्ठ", "यह भी देखें", "अन्य स्थान", "मुद्रण संस्करण", "D M Y", hindi_months},
+};
 const struct words *words_of(const char *lang)
 {
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -104,4 +156,22 @@ struct span words_title(const struct words *w, struct rng *r)
         end = span_find(s, ' ', end + 1);
     /* A language without spaces: some whole characters (three bytes each in Japanese). */
     return end == s.n ? span_cut(s, 0, 24) : span_cut(s, 0, end);
+}
+
+void words_date(const struct words *w, time_t at, struct buf *out)
+{
+    struct tm tm;
+    gmtime_r(&at, &tm);
+    for (const char *p = w->date; *p; p++) {
+        if (*p == 'Y')
+            buf_printf(out, "%d", tm.tm_year + 1900);
+        else if (*p == 'D')
+            buf_printf(out, "%d", tm.tm_mday);
+        else if (*p != 'M')
+            buf_putc(out, *p);
+        else if (w->months)
+            buf_puts(out, w->months[tm.tm_mon]);
+        else
+            buf_printf(out, "%d", tm.tm_mon + 1);
+    }
 }

@@ -18,6 +18,8 @@ static pthread_once_t fault_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int fault_errno; /* 0: off */
 static uint64_t fault_left;
+static atomic_int sync_fault_errno; /* 0: off */
+static unsigned sync_fault_left;
 
 static status status_of_errno(void)
 {
@@ -72,6 +74,28 @@ static size_t fault_allow(size_t n)
     }
     pthread_mutex_unlock(&fault_lock);
     return n;
+}
+
+/* False: this sync is to fail, errno says how. */
+static bool sync_allowed(void)
+{
+    if (!atomic_load_explicit(&sync_fault_errno, memory_order_relaxed))
+        return true;
+    pthread_mutex_lock(&fault_lock);
+    int err = sync_fault_left ? 0 : atomic_load(&sync_fault_errno);
+    if (sync_fault_left)
+        sync_fault_left--;
+    pthread_mutex_unlock(&fault_lock);
+    errno = err;
+    return !err;
+}
+
+void file_inject_sync_fault(unsigned after_syncs, int err)
+{
+    pthread_mutex_lock(&fault_lock);
+    sync_fault_left = after_syncs;
+    atomic_store(&sync_fault_errno, err);
+    pthread_mutex_unlock(&fault_lock);
 }
 
 static status write_repeated(int fd, struct span data)
@@ -160,7 +184,7 @@ status file_read(const char *path, size_t max, struct buf *out)
 
 status file_sync(int fd)
 {
-    return fdatasync(fd) == 0 ? ST_OK : status_of_errno();
+    return sync_allowed() && fdatasync(fd) == 0 ? ST_OK : status_of_errno();
 }
 
 status file_sync_dir(const char *path)
@@ -168,7 +192,7 @@ status file_sync_dir(const char *path)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return ST_IO;
-    status st = fsync(fd) == 0 ? ST_OK : status_of_errno();
+    status st = sync_allowed() && fsync(fd) == 0 ? ST_OK : status_of_errno();
     close_quietly(fd);
     return st;
 }

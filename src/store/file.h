@@ -24,3 +24,5 @@ void mapped_free(struct mapped *m); /* NULL is fine */
 /* Tests only: after `after_bytes` more bytes written through file_write_all, writes fail with `err` (ENOSPC, EROFS,
  * EIO); 0 turns it off. Read from ORB_TEST_WRITE_FAULT ("BYTES:ERRNO_NAME") at the first write. */
 void file_inject_fault(uint64_t after_bytes, int err);
+/* The same for file_sync and file_sync_dir: after `after_syncs` more of them. */
+void file_inject_sync_fault(unsigned after_syncs, int err);

@@ -26,6 +26,8 @@ static const char *const own_sql[SQL_COUNT] = {
     [SQL_CHANNEL_PUT] = "INSERT INTO channel VALUES (?1, ?2) ON CONFLICT DO UPDATE SET packed = ?2",
     [SQL_HOST_PUT] = "INSERT INTO host VALUES (?1, ?2) ON CONFLICT DO UPDATE SET packed = ?2",
     [SQL_HOST_GET] = "SELECT name, packed FROM host WHERE name = ?1",
+    [SQL_ANCHORS_PUT] = "INSERT INTO anchor VALUES (?1, ?2) ON CONFLICT DO UPDATE SET packed = ?2",
+    [SQL_ANCHORS_GET] = "SELECT packed FROM anchor WHERE key = ?1",
 };
 
 /* The write-ahead log may reach 64 MiB before it is copied back: pages of the key table are then written once for many
@@ -496,6 +498,39 @@ status store_channel_each(struct store *s, store_channel_fn *fn, void *arg)
         st = store_db_status(s->db, rc);
     sqlite3_finalize(statement);
     return st;
+}
+
+status store_anchors_put(struct store *s, uint64_t key, struct span packed)
+{
+    sqlite3_stmt *statement = NULL;
+    if (packed.n > VALUE_MAX)
+        return ST_LIMIT;
+    status st = store_db_take(s, SQL_ANCHORS_PUT, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    bind_blob(statement, 2, packed);
+    return store_db_run(s, statement);
+}
+
+status store_anchors_get(struct store *s, uint64_t key, struct buf *packed)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_ANCHORS_GET, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    int rc = sqlite3_step(statement);
+    st = rc == SQLITE_DONE ? ST_NOT_FOUND : store_db_status(s->db, rc);
+    if (st == ST_OK)
+        buf_put(packed, store_db_column(statement, 0));
+    sqlite3_reset(statement);
+    return st;
+}
+
+status store_anchors_clear(struct store *s)
+{
+    return store_db_status(s->db, sqlite3_exec(s->db, "DELETE FROM anchor", NULL, NULL, NULL));
 }
 
 status store_host_put(struct store *s, struct span host, struct span packed)

@@ -14,7 +14,7 @@
 #include "base/siphash.h"
 #include "base/status.h"
 
-#define STORE_SCHEMA 1 /* version of the folder; older ones are migrated when opened for writing */
+#define STORE_SCHEMA 2 /* version of the folder; older ones are migrated when opened for writing */
 
 struct store;
 
@@ -74,7 +74,9 @@ struct page {
     struct span title, lang, canonical, etag, last_modified, content_type, charset, redirect, reason, address;
     uint64_t body_bytes, wire_bytes, text_bytes;
     int32_t dns_us, connect_us, tls_us, first_byte_us, total_us; /* -1: did not happen */
+    bool has_content; /* given: the visit brings text to search in; see struct visit_effect */
     /* Kept by the store; ignored when given to store_page_visit: */
+    uint64_t content; /* fetch number of the visit whose content counts (store/contents.h); 0: there is none */
     wall_ms first_seen, changed_at, good_at; /* good_at: last visit that found it there (2xx or 304) */
     uint32_t visits, changes;
     struct span history; /* the newest visits, packed: see store_history_next */
@@ -85,10 +87,20 @@ struct page {
  * their old values, and so does the digest; when http_status is 304 also page_flags, body_bytes and text_bytes, which
  * describe the copy. VISIT_ERROR and VISIT_REFUSED keep all that describes the last good copy: digest, title, lang,
  * canonical, etag, last_modified, content_type, charset, page_flags, body_bytes, text_bytes. Everything else is of this
- * visit. *outcome (when given) is what the store made of it. */
-MUST_USE status store_page_visit(struct store *s, const struct page *p, visit_outcome *outcome);
+ * visit. *effect (when given) is what the store made of it. */
+struct visit_effect {
+    visit_outcome outcome;
+    /* The content before the visit and after it. They differ when a visit with has_content found a new page, another
+     * text, title or page flags, or a page that had no content; and when the page went, moved or has none any more (0).
+     * 304, errors and refusals keep it. Without has_content in any visit both are 0. */
+    uint64_t content_before, content;
+    wall_ms changed_at;
+};
+MUST_USE status store_page_visit(struct store *s, const struct page *p, struct visit_effect *effect);
 typedef status store_page_fn(void *arg, const struct page *p);
 MUST_USE status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg); /* ST_NOT_FOUND */
+/* The page's content is lost or not to be trusted: from now on it has none, so that the next visit brings it again. */
+MUST_USE status store_page_drop_content(struct store *s, uint64_t key);
 /* In order of first visit; only those of `channel` unless that is 0. Reads a consistent snapshot. */
 MUST_USE status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg);
 
@@ -103,6 +115,11 @@ MUST_USE status store_page_counts(struct store *s, struct page_counts *out);
  * (in whole seconds) and whether it found a change. *at must be 0 before the first call, and is not to be touched in
  * between. */
 bool store_history_next(struct span *history, wall_ms *at, bool *changed);
+
+/* What the links to a page call it: an opaque packed form (apply/anchors.h) by the page's key. */
+MUST_USE status store_anchors_put(struct store *s, uint64_t key, struct span packed);
+MUST_USE status store_anchors_get(struct store *s, uint64_t key, struct buf *packed); /* ST_NOT_FOUND; appends */
+MUST_USE status store_anchors_clear(struct store *s);
 
 /* Hosts: an opaque packed form (plan/frontier.h) by name, for status and explain, written now and then by the crawl. */
 MUST_USE status store_host_put(struct store *s, struct span host, struct span packed);

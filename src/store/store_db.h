@@ -13,12 +13,15 @@ typedef enum store_sql {
     SQL_CHANNEL_PUT,
     SQL_HOST_PUT,
     SQL_HOST_GET,
+    SQL_ANCHORS_PUT,
+    SQL_ANCHORS_GET,
     SQL_PAGE_FIND,
     SQL_PAGE_INSERT,
     SQL_PAGE_KEY,
     SQL_PAGE_OLD,
     SQL_PAGE_UPDATE,
     SQL_PAGE_GET,
+    SQL_PAGE_DROP,
     SQL_COUNT
 } store_sql;
 

@@ -37,7 +37,8 @@
     X(tls_us)        \
     X(first_byte_us) \
     X(total_us)      \
-    X(history) X(title) X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect) X(reason) X(address)
+    X(history)       \
+    X(title) X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect) X(reason) X(address) X(content)
 #define COLUMNS(X) FIELDS(X) X(key) X(url)
 
 enum {
@@ -61,6 +62,7 @@ const char *const store_page_sql[SQL_COUNT] = {
     [SQL_PAGE_KEY] = "INSERT INTO page_key_new VALUES (?1, ?2)",
     [SQL_PAGE_OLD] = "SELECT " NAMES "number FROM page WHERE number = ?1",
     [SQL_PAGE_UPDATE] = "UPDATE page SET " FIELDS(AS_SET) "url = url WHERE number = :number",
+    [SQL_PAGE_DROP] = "UPDATE page SET content = 0 WHERE number = " NUMBER_OF_KEY,
     [SQL_PAGE_GET] = "SELECT " NAMES "number FROM page WHERE number = " NUMBER_OF_KEY,
 };
 static const char each_sql[] = "SELECT " NAMES "number FROM page ORDER BY number";
@@ -81,7 +83,8 @@ static void bind_page(sqlite3_stmt *st, const struct page *p)
 #define TEXT(name) store_db_bind_text(st, COL_##name + 1, p->name)
 #define TIME(name) bind_time(st, COL_##name + 1, p->name)
     NUMBER(channel), NUMBER(fetch_number), NUMBER(outcome), NUMBER(failure), NUMBER(http_status);
-    NUMBER(text_bytes), NUMBER(depth), NUMBER(page_flags), NUMBER(digest), NUMBER(at), NUMBER(first_seen);
+    NUMBER(content), NUMBER(text_bytes), NUMBER(depth), NUMBER(page_flags), NUMBER(digest), NUMBER(at),
+        NUMBER(first_seen);
     NUMBER(changed_at), NUMBER(good_at), NUMBER(visits), NUMBER(changes), NUMBER(body_bytes), NUMBER(wire_bytes);
     TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
     TEXT(content_type), TEXT(title), TEXT(lang), TEXT(canonical), TEXT(etag), TEXT(last_modified), TEXT(charset);
@@ -110,7 +113,7 @@ static void read_page(sqlite3_stmt *st, struct page *p)
     NUMBER(failure, uint8_t), NUMBER(http_status, uint16_t), NUMBER(text_bytes, uint64_t), NUMBER(depth, uint16_t);
     NUMBER(page_flags, uint16_t), NUMBER(digest, uint64_t), NUMBER(at, wall_ms), NUMBER(first_seen, wall_ms);
     NUMBER(changed_at, wall_ms), NUMBER(good_at, wall_ms), NUMBER(visits, uint32_t), NUMBER(changes, uint32_t);
-    NUMBER(body_bytes, uint64_t), NUMBER(wire_bytes, uint64_t);
+    NUMBER(body_bytes, uint64_t), NUMBER(wire_bytes, uint64_t), NUMBER(content, uint64_t);
     TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
     TEXT(content_type), TEXT(history), TEXT(url), TEXT(title), TEXT(lang), TEXT(canonical), TEXT(etag);
     TEXT(last_modified), TEXT(charset), TEXT(redirect), TEXT(reason), TEXT(address);
@@ -211,6 +214,18 @@ static void keep_copy_texts(struct page *now, const struct page *old)
     now->charset = old->charset;
 }
 
+/* Which visit's content counts from now on: see struct visit_effect. */
+static uint64_t content_after(const struct page *old, const struct page *now)
+{
+    if (now->outcome == VISIT_ERROR || now->outcome == VISIT_REFUSED || now->http_status == 304)
+        return old->content;
+    if (!is_good(now->outcome) || !now->has_content)
+        return 0;
+    bool is_same = now->outcome == VISIT_UNCHANGED && span_eq(now->title, old->title) &&
+                   now->page_flags == old->page_flags && old->content;
+    return is_same ? old->content : now->fetch_number;
+}
+
 /* Turns the visit `now` into the row that follows the row `old` (all zero when there is none). */
 static void combine(const struct page *old, struct page *now, struct buf *history)
 {
@@ -227,6 +242,7 @@ static void combine(const struct page *old, struct page *now, struct buf *histor
         keep_copy_texts(now, old);
     }
     bool changed = now->outcome == VISIT_CHANGED;
+    now->content = content_after(old, now);
     now->visits = old->visits + 1;
     now->changes = old->changes + changed;
     now->first_seen = old->visits ? old->first_seen : now->at;
@@ -267,7 +283,12 @@ static status note_key(struct store *s, uint64_t key, int64_t number)
     return store_db_run(s, statement);
 }
 
-static status insert(struct store *s, const struct page *visit, visit_outcome *outcome)
+static void tell(const struct page *old, const struct page *now, struct visit_effect *out)
+{
+    *out = (struct visit_effect){(visit_outcome)now->outcome, old->content, now->content, now->changed_at};
+}
+
+static status insert(struct store *s, const struct page *visit, struct visit_effect *effect)
 {
     static const struct page none;
     sqlite3_stmt *statement = NULL;
@@ -276,7 +297,7 @@ static status insert(struct store *s, const struct page *visit, visit_outcome *o
         return st;
     struct page now = *visit;
     combine(&none, &now, &s->history);
-    *outcome = (visit_outcome)now.outcome;
+    tell(&none, &now, effect);
     bind_page(statement, &now);
     sqlite3_bind_int64(statement, COL_key + 1, (int64_t)now.key);
     sqlite3_bind_text64(statement, COL_url + 1, now.url.n ? now.url.p : "", now.url.n, SQLITE_STATIC, SQLITE_UTF8);
@@ -285,26 +306,26 @@ static status insert(struct store *s, const struct page *visit, visit_outcome *o
 }
 
 static status write_back(struct store *s, const struct page *visit, int64_t number, sqlite3_stmt *old_row,
-                         visit_outcome *outcome)
+                         struct visit_effect *effect)
 {
     struct page old, now = *visit;
     sqlite3_stmt *statement = NULL;
     read_page(old_row, &old);
     if (visit->fetch_number <= old.fetch_number) {
-        *outcome = (visit_outcome)old.outcome;
+        tell(&old, &old, effect);
         return ST_OK;
     }
     status st = store_db_take(s, SQL_PAGE_UPDATE, &statement);
     if (st != ST_OK)
         return st;
     combine(&old, &now, &s->history);
-    *outcome = (visit_outcome)now.outcome;
+    tell(&old, &now, effect);
     bind_page(statement, &now);
     sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
     return store_db_run(s, statement);
 }
 
-static status update(struct store *s, const struct page *visit, int64_t number, visit_outcome *outcome)
+static status update(struct store *s, const struct page *visit, int64_t number, struct visit_effect *effect)
 {
     sqlite3_stmt *old_row = NULL;
     status st = store_db_take(s, SQL_PAGE_OLD, &old_row);
@@ -314,30 +335,30 @@ static status update(struct store *s, const struct page *visit, int64_t number, 
     int rc = sqlite3_step(old_row);
     st = rc == SQLITE_DONE ? ST_CORRUPT : store_db_status(s->db, rc);
     if (st == ST_OK)
-        st = write_back(s, visit, number, old_row, outcome);
+        st = write_back(s, visit, number, old_row, effect);
     sqlite3_reset(old_row);
     return st;
 }
 
-static status visit_inside(struct store *s, const struct page *p, visit_outcome *outcome)
+static status visit_inside(struct store *s, const struct page *p, struct visit_effect *effect)
 {
     int64_t number = 0;
     status st = find(s, p->key, &number);
     if (st != ST_OK)
         return st;
-    return number ? update(s, p, number, outcome) : insert(s, p, outcome);
+    return number ? update(s, p, number, effect) : insert(s, p, effect);
 }
 
-status store_page_visit(struct store *s, const struct page *p, visit_outcome *outcome)
+status store_page_visit(struct store *s, const struct page *p, struct visit_effect *effect)
 {
-    visit_outcome ignored;
-    if (!outcome)
-        outcome = &ignored;
+    struct visit_effect ignored;
+    if (!effect)
+        effect = &ignored;
     if (!sqlite3_get_autocommit(s->db))
-        return visit_inside(s, p, outcome);
+        return visit_inside(s, p, effect);
     status st = store_begin(s);
     if (st == ST_OK)
-        st = visit_inside(s, p, outcome);
+        st = visit_inside(s, p, effect);
     if (st == ST_OK)
         st = store_commit(s);
     int saved = errno;
@@ -376,6 +397,16 @@ status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *ar
     }
     sqlite3_reset(statement);
     return st;
+}
+
+status store_page_drop_content(struct store *s, uint64_t key)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_DROP, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    return store_db_run(s, statement);
 }
 
 status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg)

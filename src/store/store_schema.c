@@ -52,7 +52,10 @@ static const char schema_1[] = "CREATE TABLE setting (name TEXT PRIMARY KEY, val
                                " address TEXT);"
                                "PRAGMA application_id = 0x4f726277;";
 
-const struct store_migration store_migrations[STORE_SCHEMA] = {{schema_1}};
+static const char schema_2[] = "ALTER TABLE page ADD COLUMN content INTEGER NOT NULL DEFAULT 0;"
+                               "CREATE TABLE anchor (key INTEGER PRIMARY KEY, packed BLOB NOT NULL);";
+
+const struct store_migration store_migrations[STORE_SCHEMA] = {{schema_1}, {schema_2}};
 
 status store_db_pragma(sqlite3 *db, const char *name, int64_t *value)
 {

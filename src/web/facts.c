@@ -42,13 +42,13 @@ static const uint8_t DOES[HTML_TAG_COUNT] = {
     [HTML_TAG_center] = DO_BREAK | DO_LEAVE,
     [HTML_TAG_code] = DO_LEAVE,
     [HTML_TAG_datalist] = DO_GAP | DO_END,
-    [HTML_TAG_dd] = DO_BREAK | DO_LEAVE,
+    [HTML_TAG_dd] = DO_BREAK | DO_LEAVE | DO_START,
     [HTML_TAG_details] = DO_BREAK,
     [HTML_TAG_dialog] = DO_BREAK,
     [HTML_TAG_dir] = DO_BREAK,
     [HTML_TAG_div] = DO_BREAK | DO_LEAVE,
-    [HTML_TAG_dl] = DO_BREAK | DO_LEAVE,
-    [HTML_TAG_dt] = DO_BREAK | DO_LEAVE,
+    [HTML_TAG_dl] = DO_BREAK | DO_LEAVE | DO_END,
+    [HTML_TAG_dt] = DO_BREAK | DO_LEAVE | DO_START | DO_END,
     [HTML_TAG_em] = DO_LEAVE,
     [HTML_TAG_embed] = DO_GAP | DO_LEAVE,
     [HTML_TAG_fieldset] = DO_BREAK,
@@ -258,11 +258,18 @@ static void end_heading(struct collector *c)
     out->headings[out->heading_count++] = (struct fact_heading){c->heading_level, text};
 }
 
-static void start_heading(struct collector *c, html_tag tag)
+static void start_heading(struct collector *c, uint8_t level)
 {
     end_heading(c);
-    c->heading_level = (uint8_t)(tag - HTML_TAG_h1 + 1);
+    c->heading_level = level;
     capture_begin(&c->captures[CAPTURE_HEADING], &c->fold);
+}
+
+/* A term ends with its own end tag, the next term, its description or the list; a heading inside it ends it too. */
+static void end_term(struct collector *c)
+{
+    if (c->heading_level == FACTS_TERM_LEVEL)
+        end_heading(c);
 }
 
 /* ---- head ---- */
@@ -474,8 +481,14 @@ static void on_start(struct collector *c, const struct html_token *tok)
         break;
     case HTML_TAG_template:
         break;
+    case HTML_TAG_dt:
+        start_heading(c, FACTS_TERM_LEVEL);
+        break;
+    case HTML_TAG_dd:
+        end_term(c);
+        break;
     default:
-        start_heading(c, (html_tag)tok->tag);
+        start_heading(c, (uint8_t)(tok->tag - HTML_TAG_h1 + 1));
     }
 }
 
@@ -529,6 +542,8 @@ static void end_tag(struct collector *c, html_tag tag)
             end_anchor(c);
         else if (tag >= HTML_TAG_h1 && tag <= HTML_TAG_h6)
             end_heading(c);
+        else if (tag == HTML_TAG_dt || tag == HTML_TAG_dl)
+            end_term(c);
         else
             c->mute &= ~(unsigned)MUTE_OPTION;
     }

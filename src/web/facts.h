@@ -39,8 +39,10 @@ struct fact_link {
     uint8_t rel;      /* REL_* */
 };
 
+#define FACTS_TERM_LEVEL 7
+
 struct fact_heading {
-    uint8_t level; /* 1..6 */
+    uint8_t level; /* 1..6, or FACTS_TERM_LEVEL for the term of a definition list (<dt>), which heads its description */
     struct span text;
 };
 

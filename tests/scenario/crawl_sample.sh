@@ -46,7 +46,7 @@ check sample_robots_first "no robots.txt before the first page of: $(echo $first
 [ $part = calm ] || exit $failed
 # Again: nothing changed but what the sample changes, and validators are used.
 control /__clear >/dev/null
-control '/__bump?host=harbour.example&path=/guide/1.html' >/dev/null
+control '/__bump?host=harbour.example&path=/boats/goose/history.html' >/dev/null
 "$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --delay 0 --allow-private --json --max-time $limit \
     >"$tmp/json2" 2>"$tmp/err"
 control /__ledger >"$tmp/ledger2"
@@ -55,6 +55,6 @@ check sample_recrawl_same_pages "the set of pages changed" cmp -s "$tmp/got_list
 asked=$(awk -F'\t' '$4 != "/robots.txt"' "$tmp/ledger2" | wc -l)
 same=$(awk -F'\t' '$2 == 304' "$tmp/ledger2" | wc -l)
 check sample_recrawl_conditional "$same of $asked answers were 304" [ "$same" -gt $((asked / 4)) ]
-fresh=$(awk -F'\t' '$2 == 200 && $3 == "harbour.example" && $4 == "/guide/1.html"' "$tmp/ledger2" | wc -l)
+fresh=$(awk -F'\t' '$2 == 200 && $3 == "harbour.example" && $4 == "/boats/goose/history.html"' "$tmp/ledger2" | wc -l)
 check sample_recrawl_sees_change "the changed page was not got again" [ "$fresh" -ge 1 ]
 exit $failed

@@ -11,7 +11,7 @@ pages_of "$tmp/calm" >"$tmp/want"
 check disk_undisturbed "$(wc -l <"$tmp/want") of $pages pages: $(tail -n 1 "$tmp/err")" [ "$(wc -l <"$tmp/want")" -eq $pages ]
 
 # Writes fail from some byte on, for good. The crawl may wait for space or give up; it must say so and must not lose anything.
-for bytes in 0 3000 60000 250000; do
+for bytes in 0 3000 60000 250000 1000000 3000000 5000000; do
     rm -rf "$tmp/data"
     ORB_TEST_WRITE_FAULT=$bytes:ENOSPC timeout -s KILL 30 "$orb" crawl --data "$tmp/data" $crawl_args --max-time 3 >"$tmp/out" 2>&1
     code=$?
@@ -20,6 +20,7 @@ for bytes in 0 3000 60000 250000; do
     "$orb" crawl --data "$tmp/data" $crawl_args >/dev/null 2>"$tmp/err"
     pages_of "$tmp/data" >"$tmp/got"
     check "disk_full_after_${bytes}_goes_on" "$(wc -l <"$tmp/got") of $pages pages: $(tail -n 1 "$tmp/err")" cmp -s "$tmp/want" "$tmp/got"
+    check_index "disk_full_after_${bytes}_index" "$tmp/data" $pages
 done
 
 # A real small file system, which grows while the crawl waits; then one that is read-only.

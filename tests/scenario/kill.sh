@@ -62,11 +62,13 @@ variant() { # VARIANT JOBS MIN_GAP_MS OPTION...
     code=$?
     took=$(($(now_ms) - t0))
     pages_of "$tmp/calm" >"$tmp/want"
+    searchable=$(jq -r .index_docs "$tmp/json")
     want=$(wc -l <"$tmp/want")
     check "${what}_undisturbed" "code $code, $want of $pages pages: $(tail -n 1 "$tmp/err")" [ "$code" -eq 0 -a "$want" -eq "$pages" ]
     control /__ledger >"$tmp/ledger"
     calm_gap=$(nearest_gap)
-    kills=0 round=0 worst=0 again=0 nearest=999999 set_ok=1
+    index_reason=""
+    kills=0 round=0 worst=0 again=0 nearest=999999 set_ok=1 index_ok=1
     # A window of half a run: most folders are killed two or three times, at points that spread over the whole run.
     while [ $kills -lt $points ] && [ $round -lt 40 ]; do
         round=$((round + 1))
@@ -76,6 +78,11 @@ variant() { # VARIANT JOBS MIN_GAP_MS OPTION...
         if [ $code -ne 0 ] || ! cmp -s "$tmp/want" "$tmp/got"; then
             set_ok=0
             reason="round $round, seed ${SEED:-20261}: code $code, $(wc -l <"$tmp/got") of $want pages: $(tail -n 1 "$tmp/err")"
+        fi
+        "$orb" check --data "$tmp/killed" --no-repair --json >"$tmp/check" 2>>"$tmp/err"
+        if [ "$(jq -r '"\(.well) \(.index_docs)"' "$tmp/check")" != "true $searchable" ]; then
+            index_ok=0
+            index_reason="round $round, seed ${SEED:-20261}: $searchable pages wanted: $(cat "$tmp/check")"
         fi
         control /__ledger >"$tmp/ledger"
         # Killed after the last page and before the end: the next run looks for changes, and asks for everything once more.
@@ -92,6 +99,7 @@ variant() { # VARIANT JOBS MIN_GAP_MS OPTION...
     done
     rm -rf "$tmp/calm"
     if [ $set_ok = 1 ]; then ok "${what}_same_pages ($kills kills, $round crawls of $took ms)"; else not_ok "${what}_same_pages" "$reason"; fi
+    check "${what}_same_index ($searchable pages)" "$index_reason" [ $index_ok = 1 ]
     check "${what}_only_in_flight_again ($again requests made again after $kills kills)" \
         "$worst requests more than were in flight were made again ($again in all, $kills kills)" [ $worst -le 0 ]
     [ "$gap" -eq 0 ] && return

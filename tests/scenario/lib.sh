@@ -46,6 +46,12 @@ check() { # NAME REASON COMMAND...: ok when the command succeeds
     if "$@"; then ok "$name"; else not_ok "$name" "$reason"; fi
 }
 
+# The index of a finished crawl holds so many pages, each once, and everything in it checks out.
+check_index() { # NAME FOLDER PAGES
+    "$orb" check --data "$2" --no-repair --json >"$tmp/check" 2>&1
+    check "$1" "$3 pages wanted: $(cat "$tmp/check")" [ "$(jq -r '"\(.well) \(.index_docs)"' "$tmp/check")" = "true $3" ]
+}
+
 # Starts the sample web with the options given; sets port, $tmp/hosts, $tmp/seeds, $tmp/expected. One at a time.
 serve_sample() {
     : >"$tmp/sample.out"

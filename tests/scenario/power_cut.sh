@@ -44,5 +44,6 @@ for cut in $(seq $cuts); do
     pages_of "$tmp/copy" >"$tmp/got"
     check "power_cut_$cut ($lost bytes of journal lost)" "code $code, $(wc -l <"$tmp/got") of $pages pages: $(tail -n 1 "$tmp/err")" \
         cmp -s "$tmp/want" "$tmp/got"
+    check_index "power_cut_${cut}_index" "$tmp/copy" $pages
 done
 exit $failed

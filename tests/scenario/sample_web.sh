@@ -16,7 +16,7 @@ answers() { # NAME STATUS HOST TARGET CURL-OPTION...
     check "sample_$name" "status $got, not $want" [ "$got" = "$want" ]
 }
 answers front_page 200 harbour.example /
-answers inner_page 200 harbour.example /guide/1.html
+answers inner_page 200 harbour.example /boats/goose/history.html
 answers robots 200 harbour.example /robots.txt
 answers no_robots 404 museum.example /robots.txt
 answers robots_down 503 closed.example /robots.txt
@@ -38,14 +38,14 @@ answers big_page 200 big1.example /p/1.html
 answers big_page_of_another_host 404 big1.example /p/2.html
 answers big_page_past_the_end 404 big1.example /p/1000.html
 
-answers unconditional 200 harbour.example /archive/2.html
+answers unconditional 200 harbour.example /boats/swift/
 etag=$(sed -n 's/^[Ee][Tt]ag: //p' "$tmp/head" | tr -d '\r')
 date=$(sed -n 's/^Last-[Mm]odified: //p' "$tmp/head" | tr -d '\r')
-answers same_etag 304 harbour.example /archive/2.html -H "If-None-Match: $etag"
-answers same_date 304 harbour.example /archive/2.html -H "If-Modified-Since: $date"
-control '/__bump?host=harbour.example&path=/archive/2.html' >/dev/null
-answers changed_etag 200 harbour.example /archive/2.html -H "If-None-Match: $etag"
-answers changed_date 200 harbour.example /archive/2.html -H "If-Modified-Since: $date"
+answers same_etag 304 harbour.example /boats/swift/ -H "If-None-Match: $etag"
+answers same_date 304 harbour.example /boats/swift/ -H "If-Modified-Since: $date"
+control '/__bump?host=harbour.example&path=/boats/swift/' >/dev/null
+answers changed_etag 200 harbour.example /boats/swift/ -H "If-None-Match: $etag"
+answers changed_date 200 harbour.example /boats/swift/ -H "If-Modified-Since: $date"
 check sample_revision_shown "no revision in the page" grep -q 'Revision 1' "$tmp/body"
 
 ask garden.example /packed.html --compressed >/dev/null

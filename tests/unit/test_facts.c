@@ -124,6 +124,8 @@ static const struct {
     {"svg never closed", "<div><svg><title>x</div><script>1<2</script>y", "script\ntext=y\n"},
     {"HTML ends svg", "<svg><title>x<p>y<title>t</title>", "title=t\ntext=y\n"},
     {"self-closing svg", "<svg/><title>t</title>", "title=t\n"},
+    {"terms of definition lists", "<dl><dt>one<dt>two <b>x</b><dd>not<dt>three</dt>no<dt><h2>in</h2>no<dt>last</dl>no",
+     "h7 one\nh7 two x\nh7 three\nh2 in\nh7 last\ntext=one\ntwo x\nnot\nthree\nno\nin\nno\nlast\nno\n"},
     {"headings", "<h1>a<h2>b</h3><h6> <img alt=x> </h6><h3><a href=1>c</a> d</h3>",
      "a 1 [c]\nh1 a\nh2 b\nh3 c d\ntext=a\nb\nc d\n"},
     {"folding", " a  b\t\n c<b> d</b> <i> e</i>f&#32; &#10;g&nbsp; &nbsp;h\r\n&#9;i ",

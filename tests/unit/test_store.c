@@ -627,12 +627,12 @@ static void versions_are_checked(void **state)
     data_path(path);
     test_path(db, "data/orb.db");
     store_free(open_store(STORE_WRITE));
-    run_sql(db, "PRAGMA user_version = 2");
+    run_sql(db, "PRAGMA user_version = 3");
     check_open("newer", path, STORE_READ, ST_NEWER, "newer");
     check_open("newer", path, STORE_WRITE, ST_NEWER, "newer");
-    run_sql(db, "PRAGMA user_version = 0");
-    check_open("older", path, STORE_READ, ST_UNSUPPORTED, "older");
     run_sql(db, "PRAGMA user_version = 1");
+    check_open("older", path, STORE_READ, ST_UNSUPPORTED, "older");
+    run_sql(db, "PRAGMA user_version = 2");
     store_free(open_store(STORE_READ));
     run_sql(db, "DELETE FROM setting");
     check_open("no key", path, STORE_READ, ST_CORRUPT, "damaged");
@@ -826,9 +826,63 @@ static void odd_folder_names_work(void **state)
     store_free(s);
 }
 
+static void the_content_that_counts_follows_the_visits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label;
+        uint64_t digest;
+        const char *title;
+        uint16_t http_status, flags;
+        uint8_t outcome;
+        bool has_content;
+        uint64_t before, after;
+    } visits[] = {
+        {"new", 1, "T", 200, 0, VISIT_NEW, true, 0, 1},
+        {"the same", 1, "T", 200, 0, VISIT_NEW, true, 1, 1},
+        {"304", 0, "", 304, 0, VISIT_UNCHANGED, false, 1, 1},
+        {"another text", 2, "T", 200, 0, VISIT_NEW, true, 1, 4},
+        {"another title", 2, "U", 200, 0, VISIT_NEW, true, 4, 5},
+        {"an error keeps it", 0, "", 500, 0, VISIT_ERROR, false, 5, 5},
+        {"a refusal keeps it", 0, "", 0, 0, VISIT_REFUSED, false, 5, 5},
+        {"another wish", 2, "U", 200, 8, VISIT_NEW, true, 5, 8},
+        {"not for the index", 2, "U", 200, 1, VISIT_NEW, false, 8, 0},
+        {"still not", 2, "U", 200, 1, VISIT_NEW, false, 0, 0},
+        {"for the index again, unchanged", 2, "U", 200, 0, VISIT_NEW, true, 0, 11},
+        {"gone", 0, "", 404, 0, VISIT_GONE, false, 11, 0},
+        {"back", 2, "U", 200, 0, VISIT_NEW, true, 0, 13},
+        {"moved", 0, "", 301, 0, VISIT_REDIRECT, false, 13, 0},
+    };
+    struct store *s = open_store(STORE_WRITE);
+    struct visit_effect e;
+    for (size_t i = 0; i < sizeof(visits) / sizeof(*visits); i++) {
+        struct page p = good_page(1, i + 1, visits[i].digest);
+        p.title = span_str(visits[i].title);
+        p.http_status = visits[i].http_status;
+        p.page_flags = visits[i].flags;
+        p.outcome = visits[i].outcome;
+        p.has_content = visits[i].has_content;
+        CHECK_STATUS(visits[i].label, store_page_visit(s, &p, &e), ST_OK);
+        if (e.content_before != visits[i].before || e.content != visits[i].after)
+            fail_msg("%s: content %llu, then %llu", visits[i].label, (unsigned long long)e.content_before,
+                     (unsigned long long)e.content);
+        CHECK_STATUS(visits[i].label, store_page_visit(s, &p, &e), ST_OK);
+        CHECK(visits[i].label, e.content_before == e.content && e.content == visits[i].after);
+    }
+    struct page p = good_page(2, 20, 1);
+    p.has_content = true;
+    CHECK_STATUS("another page", store_page_visit(s, &p, NULL), ST_OK);
+    CHECK_STATUS("drop", store_page_drop_content(s, 2), ST_OK);
+    p.fetch_number = 21;
+    CHECK_STATUS("again", store_page_visit(s, &p, &e), ST_OK);
+    CHECK("brought again", e.outcome == VISIT_UNCHANGED && e.content_before == 0 && e.content == 21);
+    store_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(the_content_that_counts_follows_the_visits),
         TEST_IN_FOLDER(keeps_settings_channels_and_hosts),
         TEST_IN_FOLDER(lists_channels_and_hosts_in_order),
         TEST_IN_FOLDER(a_visit_becomes_the_right_row),

@@ -1,0 +1,316 @@
+#include "apply/verify.h"
+
+#include <sys/stat.h>
+
+#include "apply/apply.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "codec/zip.h"
+#include "store/contents.h"
+#include "web/content.h"
+
+struct verify {
+    const struct verify_opts *o;
+    struct verify_report *r;
+    struct store *store;
+    struct buf contents_dir, index_dir;
+    struct table wanted; /* page key -> fetch number of its content, as a pointer */
+    struct table found;  /* the same, of contents that can be read */
+    struct zip_dict *dict;
+    struct unzipper *unzipper;
+    struct buf raw;
+    struct arena arena;
+    uint64_t unreadable;
+};
+
+/* Fetch numbers start at 1, so that one is never NULL. */
+static void *as_pointer(uint64_t number)
+{
+    return (void *)(uintptr_t)number;
+}
+
+static uint64_t as_number(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+static void problem(struct verify *v, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void problem(struct verify *v, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&v->r->problems, fmt, ap);
+    va_end(ap);
+    buf_putc(&v->r->problems, '\n');
+}
+
+static void progress(struct verify *v, const char *what, uint64_t done, uint64_t all)
+{
+    if (v->o->progress)
+        v->o->progress(v->o->progress_arg, what, done, all);
+}
+
+/* ---- pages and contents ---- */
+
+static status want_page(void *arg, const struct page *p)
+{
+    struct verify *v = arg;
+    if (p->content) {
+        table_put(&v->wanted, p->key, as_pointer(p->content));
+        v->r->pages++;
+    }
+    return ST_OK;
+}
+
+static bool is_readable(struct verify *v, const struct contents_record *r)
+{
+    struct content c;
+    buf_clear(&v->raw);
+    arena_reset(&v->arena);
+    return unzipper_run(v->unzipper, v->dict, r->content, CONTENT_BYTES_MAX, &v->raw) == ST_OK &&
+           content_unpack(&v->arena, buf_span(&v->raw), &c) == ST_OK;
+}
+
+static status read_content(void *arg, const struct contents_record *r)
+{
+    struct verify *v = arg;
+    v->r->records++;
+    v->r->contents_bytes += r->content.n;
+    if (v->r->records % 4096 == 0)
+        progress(v, "contents", v->r->records, 0);
+    if (r->is_gone || as_number(table_get(&v->wanted, r->key)) != r->fetch_number)
+        return ST_OK;
+    if (is_readable(v, r))
+        table_put(&v->found, r->key, as_pointer(r->fetch_number));
+    else
+        v->unreadable++;
+    return ST_OK;
+}
+
+static status load_dictionary(struct verify *v)
+{
+    struct buf d = {0};
+    status st = contents_read_dictionary(v->contents_dir.p, &d);
+    if (st == ST_OK)
+        st = zip_dict_new(buf_span(&d), 1, &v->dict);
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        problem(v, "contents: the dictionary is damaged: pages compressed with it cannot be read");
+    buf_done(&d);
+    return st == ST_IO ? ST_IO : ST_OK;
+}
+
+static status check_contents(struct verify *v)
+{
+    unsigned damaged = 0;
+    status st = store_page_each(v->store, 0, want_page, v);
+    if (st == ST_OK)
+        st = load_dictionary(v);
+    if (st == ST_OK)
+        st = contents_each(v->contents_dir.p, 0, read_content, v, &damaged);
+    if (st == ST_CORRUPT) {
+        problem(v, "contents: a file of the log is damaged");
+        st = ST_OK;
+    }
+    if (damaged > 1) /* the end of the newest may be cut by a kill */
+        problem(v, "contents: %u files of the log end in the middle", damaged);
+    return st;
+}
+
+struct drop {
+    struct verify *v;
+    bool repair;
+};
+
+static status drop_lost(void *arg, const struct page *p)
+{
+    struct drop *d = arg;
+    if (!p->content || as_number(table_get(&d->v->found, p->key)) == p->content)
+        return ST_OK;
+    d->v->r->lost++;
+    return d->repair ? store_page_drop_content(d->v->store, p->key) : ST_OK;
+}
+
+static status put_lost_right(struct verify *v)
+{
+    struct drop d = {v, v->o->repair};
+    status st = store_begin(v->store);
+    if (st == ST_OK)
+        st = store_page_each(v->store, 0, drop_lost, &d);
+    if (st == ST_OK)
+        st = store_commit(v->store);
+    else
+        store_rollback(v->store);
+    if (st == ST_OK && v->r->lost)
+        problem(v, "contents: the text of %llu page%s is lost: %s", (unsigned long long)v->r->lost,
+                v->r->lost == 1 ? "" : "s",
+                v->o->repair ? "the next crawl fetches them again"
+                             : "orb check --repair marks them to be fetched again");
+    return st;
+}
+
+/* ---- the index ---- */
+
+static void index_progress(void *arg, uint64_t done, uint64_t all)
+{
+    progress(arg, "index", done, all);
+}
+
+static status check_index(struct verify *v)
+{
+    status st = index_check(v->index_dir.p, index_progress, v, &v->r->index);
+    if (st == ST_CORRUPT || st == ST_NOT_FOUND || v->r->index.problem.n) {
+        struct span what = v->r->index.problem.n ? buf_span(&v->r->index.problem) : SPAN("it is missing");
+        problem(v, "index: %.*s", SPAN_ARG(what));
+        return ST_CORRUPT;
+    }
+    if (st == ST_OK && v->r->index.doubled) {
+        problem(v, "index: %llu pages are in it twice", (unsigned long long)v->r->index.doubled);
+        return ST_CORRUPT;
+    }
+    return st;
+}
+
+static status compare_doc(void *arg, uint64_t key, uint64_t fetch_number, struct span url)
+{
+    struct verify *v = arg;
+    if (as_number(table_get(&v->found, key)) == fetch_number)
+        (void)table_remove(&v->found, key);
+    else
+        v->r->strange++;
+    return ST_OK;
+}
+
+/* After this, `found` holds what the index lacks. */
+static status compare_index(struct verify *v)
+{
+    struct index_reader *reader = NULL;
+    struct index_snapshot *snapshot = NULL;
+    status st = index_reader_open(v->index_dir.p, &reader, NULL);
+    if (st == ST_OK)
+        st = index_reader_snapshot(reader, &snapshot);
+    if (st == ST_OK)
+        st = index_each(snapshot, compare_doc, v);
+    index_snapshot_free(snapshot);
+    index_reader_free(reader);
+    if (st != ST_OK)
+        return st;
+    v->r->missing = v->found.n;
+    if (v->r->missing)
+        problem(v, "index: %llu pages are missing or of another visit", (unsigned long long)v->r->missing);
+    if (v->r->strange)
+        problem(v, "index: %llu documents belong to no page", (unsigned long long)v->r->strange);
+    return v->r->missing || v->r->strange ? ST_CORRUPT : ST_OK;
+}
+
+static void rebuild_progress(void *arg, uint64_t done, uint64_t all)
+{
+    progress(arg, "making the index anew", done, all);
+}
+
+static status rebuild(struct verify *v, struct buf *why)
+{
+    struct apply_opts o = {.store = v->store,
+                           .index_memory = v->o->index_memory,
+                           .log = v->o->log,
+                           .progress = rebuild_progress,
+                           .progress_arg = v};
+    struct apply *a = NULL;
+    status st = index_erase(v->index_dir.p);
+    if (st == ST_OK)
+        st = apply_open(&o, &a, NULL, why);
+    if (st == ST_OK)
+        st = apply_finish(a);
+    apply_free(a);
+    v->r->was_rebuilt = st == ST_OK;
+    return st;
+}
+
+/* Brings the index up to the contents first, as a crawl would: what a kill left undone is no damage. */
+static status catch_up(struct verify *v, struct buf *why)
+{
+    struct apply_opts o = {.store = v->store, .index_memory = v->o->index_memory, .log = v->o->log};
+    struct apply *a = NULL;
+    struct apply_start start;
+    status st = apply_open(&o, &a, &start, why);
+    if (st == ST_OK)
+        st = apply_finish(a);
+    apply_free(a);
+    return st;
+}
+
+static status check_all(struct verify *v, struct buf *why)
+{
+    status st = check_contents(v);
+    if (st == ST_OK)
+        st = put_lost_right(v);
+    status index = ST_OK;
+    if (st == ST_OK)
+        index = check_index(v);
+    if (st == ST_OK && index == ST_OK && v->o->repair) {
+        st = catch_up(v, why);
+        if (st == ST_CORRUPT)
+            index = st, st = ST_OK;
+    }
+    if (st == ST_OK && index == ST_OK)
+        index = compare_index(v);
+    if (st == ST_OK && index == ST_CORRUPT && v->o->repair) {
+        buf_clear(why);
+        st = rebuild(v, why);
+    } else if (st == ST_OK && index != ST_CORRUPT) {
+        st = index;
+    }
+    v->r->is_well = st == ST_OK && (v->r->problems.n == 0 || v->o->repair);
+    return st;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0;
+}
+
+status verify_run(const struct verify_opts *o, struct verify_report *out, struct buf *why)
+{
+    struct verify v = {.o = o, .r = out};
+    *out = (struct verify_report){0};
+    arena_init(&v.arena);
+    v.unzipper = unzipper_new();
+    apply_contents_dir(o->data_dir, &v.contents_dir);
+    apply_index_dir(o->data_dir, &v.index_dir);
+    /* Opening for reading first: a folder that is not there must not be made by looking at it. */
+    status st = store_open(o->data_dir, STORE_READ, &v.store, why);
+    store_free(v.store);
+    v.store = NULL;
+    if (st == ST_OK || st == ST_UNSUPPORTED) {
+        buf_clear(why);
+        st = store_open(o->data_dir, STORE_WRITE, &v.store, why);
+    }
+    out->has_index = is_there(v.contents_dir.p) || is_there(v.index_dir.p);
+    if (st == ST_BUSY) {
+        buf_clear(why);
+        out->is_in_use = true;
+        status index = out->has_index ? check_index(&v) : ST_OK;
+        out->is_well = out->problems.n == 0;
+        st = index == ST_CORRUPT ? ST_OK : index;
+    } else if (st == ST_OK && out->has_index) {
+        st = check_all(&v, why);
+    } else if (st == ST_OK) {
+        out->is_well = true;
+    }
+    store_free(v.store);
+    table_done(&v.wanted);
+    table_done(&v.found);
+    zip_dict_free(v.dict);
+    unzipper_free(v.unzipper);
+    buf_done(&v.raw);
+    buf_done(&v.contents_dir);
+    buf_done(&v.index_dir);
+    arena_done(&v.arena);
+    return st;
+}
+
+void verify_report_done(struct verify_report *r)
+{
+    buf_done(&r->problems);
+    buf_done(&r->index.problem);
+}

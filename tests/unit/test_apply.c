@@ -1,0 +1,382 @@
+/* Summaries reach store, contents and index exactly once in effect; what a kill or damage takes from the index comes
+ * back from the contents. */
+#include "test.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+
+#include "apply/apply.h"
+#include "apply/verify.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "index/search.h"
+#include "store/contents.h"
+#include "store/file.h"
+#include "test_folder.h"
+#include "web/summary.h"
+
+struct bench {
+    struct store *store;
+    struct apply *apply;
+};
+
+static struct bench open_with(struct apply_start *start)
+{
+    struct bench b = {0};
+    struct buf why = {0};
+    CHECK_STATUS("store", store_open(test_folder(), STORE_WRITE, &b.store, &why), ST_OK);
+    struct apply_opts o = {.store = b.store};
+    status st = apply_open(&o, &b.apply, start, &why);
+    if (st != ST_OK)
+        fail_msg("apply_open: %s: %s", status_name(st), buf_cstr(&why));
+    buf_done(&why);
+    return b;
+}
+
+static struct bench open_bench(void)
+{
+    return open_with(NULL);
+}
+
+static void close_bench(struct bench *b)
+{
+    apply_free(b->apply);
+    store_free(b->store);
+    *b = (struct bench){0};
+}
+
+static struct summary page(uint64_t number, const char *url, const char *title, const char *text)
+{
+    return (struct summary){.fetch_number = number,
+                            .channel = 1,
+                            .at = 1700000000000 + (wall_ms)number,
+                            .url = span_str(url),
+                            .http_status = 200,
+                            .is_html = true,
+                            .digest = facts_digest(span_str(text)),
+                            .text_bytes = strlen(text),
+                            .content_type = SPAN("text/html"),
+                            .lang = SPAN("en"),
+                            .title = span_str(title),
+                            .text = span_str(text),
+                            .dns_us = -1,
+                            .connect_us = -1,
+                            .tls_us = -1,
+                            .first_byte_us = -1,
+                            .total_us = -1};
+}
+
+static visit_outcome put(struct bench *b, const struct summary *s)
+{
+    struct buf packed = {0};
+    visit_outcome outcome = VISIT_ERROR;
+    summary_pack(s, &packed);
+    CHECK_STATUS("apply", apply_summary(b->apply, buf_span(&packed), &outcome), ST_OK);
+    buf_done(&packed);
+    return outcome;
+}
+
+static void finish(struct bench *b)
+{
+    CHECK_STATUS("finish", apply_finish(b->apply), ST_OK);
+}
+
+/* The URLs found, best first, with blanks between. */
+static void check_search(const char *query, const char *want)
+{
+    struct buf dir = {0}, got = {0};
+    struct index_reader *reader = NULL;
+    struct index_snapshot *snapshot = NULL;
+    struct search_result r;
+    struct arena a;
+    arena_init(&a);
+    apply_index_dir(test_folder(), &dir);
+    CHECK_STATUS(query, index_reader_open(dir.p, &reader, NULL), ST_OK);
+    CHECK_STATUS(query, index_reader_snapshot(reader, &snapshot), ST_OK);
+    struct search_opts o = {.query = span_str(query), .now = 1700000000000, .cpu_ms = -1};
+    CHECK_STATUS(query, search_run(snapshot, &o, &a, &r), ST_OK);
+    for (size_t i = 0; i < r.hit_count; i++)
+        buf_printf(&got, "%s%.*s", i ? " " : "", SPAN_ARG(r.hits[i].url));
+    CHECK_SPAN(query, buf_span(&got), span_str(want));
+    index_snapshot_free(snapshot);
+    index_reader_free(reader);
+    arena_done(&a);
+    buf_done(&dir);
+    buf_done(&got);
+}
+
+static void check_stored(const char *url, const char *title, const char *text)
+{
+    struct buf dir = {0};
+    struct store *s = NULL;
+    struct index_reader *reader = NULL;
+    struct index_snapshot *snapshot = NULL;
+    struct index_document d;
+    struct arena a;
+    arena_init(&a);
+    apply_index_dir(test_folder(), &dir);
+    CHECK_STATUS(url, store_open(test_folder(), STORE_READ, &s, NULL), ST_OK);
+    CHECK_STATUS(url, index_reader_open(dir.p, &reader, NULL), ST_OK);
+    CHECK_STATUS(url, index_reader_snapshot(reader, &snapshot), ST_OK);
+    CHECK_STATUS(url, index_document(snapshot, siphash(store_key(s), span_str(url)), &a, &d), ST_OK);
+    CHECK_SPAN(url, d.title, span_str(title));
+    CHECK_SPAN(url, d.text, span_str(text));
+    index_snapshot_free(snapshot);
+    index_reader_free(reader);
+    store_free(s);
+    arena_done(&a);
+    buf_done(&dir);
+}
+
+static void check_verify(const char *label, bool repair, bool is_well, bool was_rebuilt)
+{
+    const struct verify_opts o = {.data_dir = test_folder(), .repair = repair};
+    struct verify_report r;
+    struct buf why = {0};
+    CHECK_STATUS(label, verify_run(&o, &r, &why), ST_OK);
+    if (r.is_well != is_well || r.was_rebuilt != was_rebuilt)
+        fail_msg("%s: well %d rebuilt %d: %s", label, r.is_well, r.was_rebuilt, buf_cstr(&r.problems));
+    verify_report_done(&r);
+    buf_done(&why);
+}
+
+static void a_page_is_found_until_it_goes(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct summary one = page(1, "http://a.example/one", "Bees", "Honey bees dance.");
+    struct summary two = page(2, "http://a.example/two", "Wasps", "Paper wasps build nests.");
+    assert_int_equal(put(&b, &one), VISIT_NEW);
+    assert_int_equal(put(&b, &two), VISIT_NEW);
+    finish(&b);
+    check_search("honey", "http://a.example/one");
+    check_search("nest", "http://a.example/two");
+
+    struct summary changed = page(3, "http://a.example/one", "Bees", "Bumblebees hum.");
+    assert_int_equal(put(&b, &changed), VISIT_CHANGED);
+    assert_int_equal(put(&b, &one), VISIT_CHANGED); /* an old visit again: ignored */
+    finish(&b);
+    check_search("honey", "");
+    check_search("bumblebees", "http://a.example/one");
+
+    struct summary gone = {.fetch_number = 4, .url = SPAN("http://a.example/one"), .http_status = 404};
+    assert_int_equal(put(&b, &gone), VISIT_GONE);
+    struct summary refused = {.fetch_number = 5, .url = SPAN("http://a.example/two"), .is_refused = true};
+    put(&b, &refused);
+    finish(&b);
+    check_search("bumblebees", "");
+    check_search("nest", "http://a.example/two"); /* a refusal says nothing about the copy */
+
+    struct summary hidden = page(6, "http://a.example/two", "Wasps", "Paper wasps build nests.");
+    hidden.page_flags = PAGE_NOINDEX;
+    assert_int_equal(put(&b, &hidden), VISIT_UNCHANGED);
+    finish(&b);
+    check_search("nest", "");
+    close_bench(&b);
+    check_verify("after all that", false, true, false);
+}
+
+static void a_new_title_alone_reaches_the_index(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct summary s = page(1, "http://a.example/", "Old name", "The same text.");
+    put(&b, &s);
+    struct summary renamed = page(2, "http://a.example/", "Fresh name", "The same text.");
+    assert_int_equal(put(&b, &renamed), VISIT_UNCHANGED);
+    finish(&b);
+    check_search("fresh", "http://a.example/");
+    check_search("old", "");
+    close_bench(&b);
+}
+
+static void link_texts_find_their_target(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct summary target = page(1, "http://a.example/target", "Untitled", "Nothing of interest here.");
+    put(&b, &target);
+    finish(&b);
+    check_search("quagga", "");
+    const struct summary_link links[] = {
+        {.url = SPAN_INIT("http://a.example/target"), .text = SPAN_INIT("the last quagga"), .kind = LINK_A},
+        {.url = SPAN_INIT("http://a.example/target"), .text = SPAN_INIT("okapi"), .kind = LINK_A, .rel = REL_NOFOLLOW},
+    };
+    struct summary source = page(2, "http://b.example/", "Zoo", "A list of links.");
+    source.links = links;
+    source.link_count = 2;
+    put(&b, &source);
+    finish(&b);
+    check_search("quagga", "http://a.example/target");
+    check_search("okapi", "");
+    check_search("interest", "http://a.example/target"); /* and its own words still do */
+    check_stored("http://a.example/target", "Untitled", "Nothing of interest here.");
+    close_bench(&b);
+    check_verify("one document a page", false, true, false);
+}
+
+static void put_many(struct bench *b, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i <= to; i++) {
+        char url[64], title[64], text[400];
+        snprintf(url, sizeof(url), "http://a.example/%llu", (unsigned long long)i);
+        snprintf(title, sizeof(title), "Page number%llu", (unsigned long long)i);
+        snprintf(text, sizeof(text),
+                 "This page has the number%llu and a few sentences around it, so that there is something to compress "
+                 "and to learn a dictionary from; every one of them ends in word%llu. It is not a long text, yet long "
+                 "enough to be a sample for the dictionary.",
+                 (unsigned long long)i, (unsigned long long)i % 7);
+        struct summary s = page(i, url, title, text);
+        put(b, &s);
+    }
+}
+
+static void what_was_committed_is_indexed_after_a_kill(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct bench b = open_bench();
+        put_many(&b, 1, 400); /* enough for a dictionary */
+        if (apply_commit(b.apply) != ST_OK)
+            _exit(1);
+        put_many(&b, 401, 450); /* never committed */
+        kill(getpid(), SIGKILL);
+    }
+    int how = 0;
+    waitpid(child, &how, 0);
+    assert_true(WIFSIGNALED(how));
+    struct apply_start start;
+    struct bench b = open_with(&start);
+    assert_int_equal(start.caught_up, 400);
+    check_search("number400", "http://a.example/400");
+    check_search("number401", "");
+    put_many(&b, 380, 500); /* the journal is replayed */
+    finish(&b);
+    check_search("number401", "http://a.example/401");
+    check_search("number390", "http://a.example/390");
+    close_bench(&b);
+    check_verify("after the kill", false, true, false);
+}
+
+static void damage(const char *suffix)
+{
+    char dir[TEST_PATH], path[TEST_PATH * 2];
+    test_path(dir, "index");
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (!span_ends(span_str(e->d_name), span_str(suffix)))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+        struct buf content = {0};
+        CHECK_STATUS(path, file_read(path, 1u << 26, &content), ST_OK);
+        for (size_t i = content.n / 3; i < content.n / 3 + 16; i++)
+            content.p[i] = (char)(content.p[i] ^ 0x55);
+        CHECK_STATUS(path, file_replace(path, buf_span(&content)), ST_OK);
+        buf_done(&content);
+    }
+    closedir(d);
+}
+
+static void a_damaged_index_is_noticed_and_made_anew(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {".docs", ".keys", ".dict", ".post", ".pos", "manifest"};
+    struct bench b = open_bench();
+    put_many(&b, 1, 350);
+    finish(&b);
+    close_bench(&b);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        damage(kinds[i]);
+        check_verify(kinds[i], false, false, false);
+        check_verify(kinds[i], true, true, true);
+        check_search("number300", "http://a.example/300");
+        check_verify(kinds[i], false, true, false);
+    }
+}
+
+static void a_missing_index_is_made_anew_when_the_folder_is_opened(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    put_many(&b, 1, 320);
+    finish(&b);
+    close_bench(&b);
+    char dir[TEST_PATH];
+    test_path(dir, "index");
+    CHECK_STATUS("erase", index_erase(dir), ST_OK);
+    struct apply_start start;
+    b = open_with(&start);
+    assert_true(start.was_rebuilt);
+    assert_int_equal(start.caught_up, 320);
+    close_bench(&b);
+    check_search("number7", "http://a.example/7");
+    check_verify("rebuilt", false, true, false);
+}
+
+static void a_lost_text_is_fetched_again(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    put_many(&b, 1, 40);
+    finish(&b);
+    close_bench(&b);
+    char path[TEST_PATH];
+    test_path(path, "contents/0000000000000001");
+    struct buf content = {0};
+    CHECK_STATUS("read", file_read(path, 1u << 26, &content), ST_OK);
+    CHECK_STATUS("cut", file_replace(path, span_cut(buf_span(&content), 0, content.n * 3 / 4)), ST_OK);
+    buf_done(&content);
+    check_verify("lost", false, false, false);
+    check_verify("marked", true, true, true);
+    check_verify("consistent again", false, true, false);
+    check_search("number1", "http://a.example/1");
+    check_search("number40", "");
+    b = open_bench();
+    put_many(&b, 41, 41);
+    struct summary again = page(42, "http://a.example/40", "Page number40", "This page is back: number40.");
+    put(&b, &again);
+    finish(&b);
+    check_search("number40", "http://a.example/40");
+    close_bench(&b);
+}
+
+static void without_an_index_nothing_is_kept(void **state)
+{
+    (void)state;
+    struct bench b = {0};
+    CHECK_STATUS("store", store_open(test_folder(), STORE_WRITE, &b.store, NULL), ST_OK);
+    struct apply_opts o = {.store = b.store, .no_index = true};
+    CHECK_STATUS("open", apply_open(&o, &b.apply, NULL, NULL), ST_OK);
+    put_many(&b, 1, 3);
+    finish(&b);
+    close_bench(&b);
+    char path[TEST_PATH];
+    test_path(path, "contents");
+    assert_int_not_equal(access(path, F_OK), 0);
+    check_verify("nothing to check", false, true, false);
+    /* The same pages with an index: their contents were lacking, so they count as new to it. */
+    b = open_bench();
+    put_many(&b, 4, 4);
+    struct summary again = page(5, "http://a.example/1", "Page number1", "This page has the number1.");
+    put(&b, &again);
+    finish(&b);
+    check_search("number1", "http://a.example/1");
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(a_page_is_found_until_it_goes),
+        TEST_IN_FOLDER(a_new_title_alone_reaches_the_index),
+        TEST_IN_FOLDER(link_texts_find_their_target),
+        TEST_IN_FOLDER(what_was_committed_is_indexed_after_a_kill),
+        TEST_IN_FOLDER(a_damaged_index_is_noticed_and_made_anew),
+        TEST_IN_FOLDER(a_missing_index_is_made_anew_when_the_folder_is_opened),
+        TEST_IN_FOLDER(a_lost_text_is_fetched_again),
+        TEST_IN_FOLDER(without_an_index_nothing_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
