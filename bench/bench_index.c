@@ -62,6 +62,12 @@ static void source_make(struct source *s, uint64_t number, unsigned version)
     s->record_bytes += s->record.n;
 }
 
+static uint64_t update_count(uint64_t docs)
+{
+    uint64_t tenth = docs / 10;
+    return tenth > UPDATES ? UPDATES : tenth ? tenth : 1;
+}
+
 /* CPU seconds of this process but for making documents. */
 static double work_s(const struct source *s)
 {
@@ -180,7 +186,7 @@ static int run_ours(const char *folder, uint64_t docs)
 static int run_update(const char *folder, uint64_t docs)
 {
     struct source s;
-    uint64_t count = docs / 10 < UPDATES ? docs / 10 : UPDATES, step = docs / count, fetch = docs + 1;
+    uint64_t count = update_count(docs), step = docs / count, fetch = docs + 1;
     measure_pin(0);
     source_init(&s);
     struct index *ix = open_index(folder);
@@ -241,7 +247,7 @@ static void fts5_batch(struct fts5 *f, struct source *s, uint64_t from, uint64_t
 
 static void fts5_updates(struct fts5 *f, struct source *s, uint64_t docs)
 {
-    uint64_t count = docs / 10 < UPDATES ? docs / 10 : UPDATES, step = docs / count;
+    uint64_t count = update_count(docs), step = docs / count;
     struct turns t = {0};
     turn_begin(&t, s);
     for (uint64_t i = 0; i < count; i++) {
@@ -310,6 +316,42 @@ static void duel(struct index *ix, struct fts5 *f, struct source *ours, struct s
     measure_print("rate_over_fts5", them.spent_s / us.spent_s, "ratio");
 }
 
+/* Do both find a word in as many documents? Says so when not: the comparison would be none. */
+static void compare_counts(const char *folder, struct fts5 *f, const struct source *s)
+{
+    static const uint32_t ranks[] = {0, 7, 60, 500, 4000, 30000, 200000};
+    struct index_reader *reader = NULL;
+    struct index_snapshot *snap = NULL;
+    struct buf why = {0};
+    struct arena a;
+    char dir[4096];
+    double differ = 0;
+    snprintf(dir, sizeof(dir), "%s/index", folder);
+    measure_must("index_reader_open", index_reader_open(dir, &reader, &why));
+    measure_must("index_reader_snapshot", index_reader_snapshot(reader, &snap));
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        char word[ZIPF_WORD_MAX + 1];
+        struct search_result result = {0};
+        int64_t theirs = 0;
+        size_t n = zipf_word(s->zipf, ranks[i], word);
+        word[n] = '\0';
+        struct search_opts o = {.query = span_of(word, n), .now = FEED_EPOCH_MS, .cpu_ms = -1, .exhaustive = true};
+        measure_must("search_run", search_run(snap, &o, &a, &result));
+        measure_must("fts5_count", fts5_count(f, word, &theirs));
+        if ((uint64_t)theirs != result.total) {
+            fprintf(stderr, "bench_index: %s: %llu documents, in FTS5 %lld\n", word, (unsigned long long)result.total,
+                    (long long)theirs);
+            differ++;
+        }
+    }
+    measure_print("counts_differ", differ, "words");
+    arena_done(&a);
+    index_snapshot_free(snap);
+    index_reader_free(reader);
+    buf_done(&why);
+}
+
 static int run_duel(const char *folder, uint64_t docs, uint64_t total)
 {
     struct source ours, theirs;
@@ -321,6 +363,7 @@ static int run_duel(const char *folder, uint64_t docs, uint64_t total)
     duel(ix, f, &ours, &theirs, docs);
     print_sizes(ix, &ours, docs);
     print_fts5_size(f, docs);
+    compare_counts(folder, f, &ours);
     fts5_updates(f, &theirs, docs);
     fts5_close(f);
     source_done(&theirs);
@@ -457,7 +500,7 @@ int main(int argc, char **argv)
         return run_ours(argv[2], docs);
     if (span_is(what, "fts5") && docs)
         return run_fts5(argv[2], docs);
-    if (span_is(what, "update") && docs >= 10)
+    if (span_is(what, "update") && docs)
         return run_update(argv[2], docs);
     if (span_is(what, "pause") && docs && argc > 4)
         return run_pause(argv[2], docs, strtod(argv[4], NULL));

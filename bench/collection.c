@@ -125,8 +125,8 @@ static void read_folder(struct reader *r, const char *folder)
         char path[4096];
         struct stat st;
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
-        bool is_there = names[i]->d_name[0] != '.' && lstat(path, &st) == 0;
-        if (is_there && S_ISDIR(st.st_mode))
+        bool is_there = names[i]->d_name[0] != '.' && stat(path, &st) == 0;
+        if (is_there && S_ISDIR(st.st_mode) && names[i]->d_type != DT_LNK)
             read_folder(r, path);
         else if (is_there && S_ISREG(st.st_mode) && span_ends(span_str(path), SPAN(".html")))
             read_page(r, path, span_str(path + strlen(r->root) + 1));

@@ -3,7 +3,6 @@
  * Programs here stop at the first failure: measure_must. One line a figure: name value unit. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"

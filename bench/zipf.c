@@ -1,7 +1,6 @@
 #include "zipf.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"

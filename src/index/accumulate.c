@@ -13,11 +13,12 @@
 #include "index/url_words.h"
 
 #define NONE UINT32_MAX
+#define ENTRY_BYTES 64
 #define FIRST_SLOTS (1u << 12)
 /* How far ahead memory is asked for, in tokens or terms: the tables are larger than any cache, and waiting for them is
- * most of what accumulating costs. A term that is new to the analyzer takes three steps: slot, entry, text. */
-enum { AHEAD_SLOT = 16, AHEAD_ENTRY = 10, AHEAD_TEXT = 5, AHEAD_TAIL = 8, AHEAD_CHAIN = 8 };
-/* A term: 28 bytes. */
+ * most of what accumulating costs. Looking ahead from a slot to its entry and text as well was no gain. */
+enum { AHEAD_TOKEN = 16, AHEAD_CHAIN = 8 };
+/* A term: a line of the cache, all that a posting touches most of the time. */
 struct entry {
     uint32_t text_at; /* in texts */
     uint16_t text_bytes;
@@ -25,6 +26,7 @@ struct entry {
     uint32_t local; /* its place in `locals` when that is the current document */
     struct chain chain;
 };
+static_assert(sizeof(struct entry) == ENTRY_BYTES, "an entry is a line of the cache");
 
 /* A term of the current document. */
 struct local {
@@ -49,7 +51,7 @@ struct accumulator {
     struct analyzer *analyzer; /* owned */
     struct sip_key key;
     uint32_t epoch;
-
+    void *entry_memory; /* owned; entries are in it */
     struct entry *entries;
     size_t entry_count, entry_cap;
     struct slot {
@@ -89,7 +91,7 @@ void accumulator_free(struct accumulator *acc)
     if (!acc)
         return;
     analyzer_free(acc->analyzer);
-    free(acc->entries);
+    free(acc->entry_memory);
     free(acc->slots);
     buf_done(&acc->texts);
     slices_done(&acc->slices);
@@ -151,9 +153,24 @@ static void grow_slots(struct accumulator *acc)
     acc->slot_count = count;
 }
 
+/* As mem_grow, at whole lines of the cache. */
+static void grow_entries(struct accumulator *acc)
+{
+    size_t cap = acc->entry_cap ? acc->entry_cap * 2 : FIRST_SLOTS / 2;
+    void *memory = mem_realloc(NULL, (cap + 1) * sizeof(*acc->entries));
+    struct entry *entries = (struct entry *)(((uintptr_t)memory + ENTRY_BYTES - 1) & ~(uintptr_t)(ENTRY_BYTES - 1));
+    if (acc->entry_count)
+        memcpy(entries, acc->entries, acc->entry_count * sizeof(*entries));
+    free(acc->entry_memory);
+    acc->entry_memory = memory;
+    acc->entries = entries;
+    acc->entry_cap = cap;
+}
+
 static uint32_t add_entry(struct accumulator *acc, struct span text)
 {
-    acc->entries = mem_grow(acc->entries, &acc->entry_cap, acc->entry_count + 1, sizeof(*acc->entries));
+    if (acc->entry_count == acc->entry_cap)
+        grow_entries(acc);
     assert(acc->texts.n < UINT32_MAX - SEGMENT_TERM_MAX && text.n <= SEGMENT_TERM_MAX);
     acc->entries[acc->entry_count] =
         (struct entry){.text_at = (uint32_t)acc->texts.n, .text_bytes = (uint16_t)text.n, .doc = NONE};
@@ -229,31 +246,17 @@ static inline void add_position(struct accumulator *acc, struct local *l, uint32
     l->positions++;
 }
 
-/* The entry that is most likely the term's; NULL: none. */
-static inline const struct entry *likely_entry(const struct accumulator *acc, const struct term *t)
-{
-    uint32_t hash = short_hash(t->hash);
-    const struct slot *s = &acc->slots[hash & (acc->slot_count - 1)];
-    return s->entry && s->hash == hash ? &acc->entries[s->entry - 1] : NULL;
-}
-
 static inline void look_ahead(const struct accumulator *acc, const struct token *tokens, size_t i, size_t n)
 {
-    if (i + AHEAD_SLOT >= n)
+    if (i + AHEAD_TOKEN >= n)
         return;
-    const struct term *t = tokens[i + AHEAD_SLOT].term;
+    const struct term *t = tokens[i + AHEAD_TOKEN].term;
     if (t->slot_epoch == acc->epoch)
         __builtin_prefetch(&acc->entries[t->slot], 1);
     else
         __builtin_prefetch(&acc->slots[short_hash(t->hash) & (acc->slot_count - 1)]);
-    const struct entry *e;
-    t = tokens[i + AHEAD_ENTRY].term;
-    if (t->slot_epoch != acc->epoch && (e = likely_entry(acc, t)))
-        __builtin_prefetch(e, 1);
-    t = tokens[i + AHEAD_TEXT].term;
-    if (t->slot_epoch != acc->epoch && (e = likely_entry(acc, t)))
-        __builtin_prefetch(acc->texts.p + e->text_at);
 }
+
 static struct token *take_tokens(struct accumulator *acc, size_t *n)
 {
     struct token *tokens = analyze_tokens(acc->analyzer, n);
@@ -380,11 +383,8 @@ static void add_posting(struct accumulator *acc, const struct local *l)
 
 static void add_postings(struct accumulator *acc)
 {
-    for (size_t i = 0; i < acc->local_count; i++) {
-        if (i + AHEAD_TAIL < acc->local_count)
-            slices_prefetch(&acc->slices, &acc->entries[acc->locals[i + AHEAD_TAIL].entry].chain);
+    for (size_t i = 0; i < acc->local_count; i++)
         add_posting(acc, &acc->locals[i]);
-    }
 }
 
 static uint32_t seconds_of(wall_ms t)
@@ -547,7 +547,8 @@ static status write_terms(struct accumulator *acc, struct segment_writer *w, con
         if (i + 2 * AHEAD_CHAIN < acc->entry_count) {
             __builtin_prefetch(&acc->entries[order[i + 2 * AHEAD_CHAIN].entry]);
             const struct entry *e = &acc->entries[order[i + AHEAD_CHAIN].entry];
-            __builtin_prefetch(acc->slices.p + e->chain.first);
+            if (e->chain.first)
+                __builtin_prefetch(acc->slices.p + e->chain.first);
             __builtin_prefetch(acc->texts.p + e->text_at);
         }
         st = write_term(acc, w, &acc->entries[order[i].entry], numbers);

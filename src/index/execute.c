@@ -68,19 +68,12 @@ void execute_enter(struct execution *x, uint32_t doc, double score)
     topk_push(x->top, &(struct topk_item){score, row.key, row.group, m->part, doc});
 }
 
-/* A candidate: all atoms that have it are at it. */
+/* A candidate that could enter: all atoms that have it are at it. */
 static void consider(struct execution *x, uint32_t doc)
 {
-    struct matcher *m = x->matcher;
-    bool dropped, may_skip = x->can_skip && topk_is_full(x->top);
-    if (match_is_dead(m, doc))
-        return;
-    if (may_skip && !m->is_plain && execute_is_page_too_low(x, match_score(m, doc), doc)) {
-        x->was_skipped = true;
-        return;
-    }
-    if (match_verify(m, doc, &dropped))
-        execute_enter(x, doc, match_score(m, doc));
+    bool dropped;
+    if (!match_is_dead(x->matcher, doc) && match_verify(x->matcher, doc, &dropped))
+        execute_enter(x, doc, match_score(x->matcher, doc));
 }
 
 static void run_all(struct execution *x)
@@ -221,9 +214,11 @@ static bool is_too_low(struct conjunction *j, uint32_t doc, double score, double
 static bool have_all(struct conjunction *j, uint32_t doc, uint32_t *next)
 {
     bool is_full = topk_is_full(j->x->top), knows_age = false;
+    unsigned checks =
+        j->m->is_plain ? j->n - 1 : j->n; /* the last is for execute_enter, unless positions come before */
     double score = 0;
     *next = doc + 1;
-    if (is_full && j->n > 1 && is_too_low(j, doc, 0, j->bound, &knows_age))
+    if (is_full && j->bound < j->m->fresh_max && is_too_low(j, doc, 0, j->bound, &knows_age))
         return false;
     for (unsigned i = 0; i < j->n; i++) {
         struct unit *u = &j->units[i];
@@ -234,7 +229,7 @@ static bool have_all(struct conjunction *j, uint32_t doc, uint32_t *next)
                 return false;
             }
         }
-        if (!is_full || i + 1 == j->n)
+        if (!is_full || i >= checks)
             continue;
         score = unit_score(j->m, u, doc, score);
         if (is_too_low(j, doc, score, u->rest, &knows_age))
@@ -359,7 +354,10 @@ static void run_or(struct execution *x)
             }
         }
         if (atoms[0]->doc == doc) {
-            consider(x, doc);
+            if (!topk_is_full(x->top) || !execute_is_page_too_low(x, match_score(m, doc), doc))
+                consider(x, doc);
+            else
+                x->was_skipped = true;
             for (unsigned i = 0; i <= pivot; i++)
                 atom_seek(atoms[i], doc + 1);
         } else {

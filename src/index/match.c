@@ -324,17 +324,11 @@ static uint32_t word_counts(struct word_cursor *w, uint32_t doc, uint8_t *head)
     return body;
 }
 
-double word_score(struct matcher *m, struct word_cursor *w, uint32_t doc)
+double word_score_any(struct matcher *m, struct word_cursor *w, uint32_t doc)
 {
-    uint8_t head, length = m->codes[2 * (size_t)doc];
-    uint32_t body;
-    if (w->alt_count == 1) {
-        body = postings_body(w->alts);
-        head = postings_head(w->alts);
-    } else {
-        body = word_counts(w, doc, &head);
-    }
-    return rank_term(&m->rank, w->word->idf, rank_tf(&m->rank, body, head, length));
+    uint8_t head;
+    uint32_t body = word_counts(w, doc, &head);
+    return rank_term(&m->rank, w->word->idf, rank_tf(&m->rank, body, head, m->codes[2 * (size_t)doc]));
 }
 
 double clause_score(struct matcher *m, struct clause_cursor *c, uint32_t doc, double before)

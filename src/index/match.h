@@ -115,7 +115,17 @@ bool atom_bound(struct matcher *m, struct atom_cursor *a, uint32_t doc, uint32_t
 bool clause_bound(struct matcher *m, struct clause_cursor *c, uint32_t doc, uint32_t *last, double *bound);
 
 /* What the word scores for `doc`, which it is at. */
-double word_score(struct matcher *m, struct word_cursor *w, uint32_t doc);
+double word_score_any(struct matcher *m, struct word_cursor *w, uint32_t doc); /* of several terms */
+static inline double word_score(struct matcher *m, struct word_cursor *w, uint32_t doc)
+{
+    struct postings *p = w->alts;
+    if (w->alt_count > 1)
+        return word_score_any(m, w, doc);
+    if (!p->has_counts && !postings_counts(p))
+        return 0;
+    return rank_term(&m->rank, w->word->idf,
+                     rank_tf(&m->rank, p->body[p->at], p->heads[p->at], m->codes[2 * (size_t)doc]));
+}
 /* Adds to `before` what the atoms of the clause that are at `doc` score for it, those that failed there left out. */
 double clause_score(struct matcher *m, struct clause_cursor *c, uint32_t doc, double before);
 double match_score(struct matcher *m, uint32_t doc); /* of all clauses */

@@ -5,13 +5,13 @@
 
 #include "base/mem.h"
 
-/* What of each slice is for data; the link adds LINK_BYTES. Most terms of a flush occur once and need some five bytes.
- */
-static const uint16_t data_bytes[] = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+/* What of each slice is for data; the link adds LINK_BYTES. */
+static const uint16_t data_bytes[] = {60, 124, 252, 508, 1020, 2044, 4092};
 #define LEVELS (sizeof(data_bytes) / sizeof(*data_bytes))
 #define LINK_BYTES 4
 #define ROOM_FIRST (1u << 20)
-
+#define VARINT_MAX 5
+static_assert(3 * VARINT_MAX + 1 <= CHAIN_FRESH, "the head of a posting fits into an empty chain");
 enum { KIND_ONE, KIND_BARE, KIND_FULL };
 
 void slices_done(struct slices *s)
@@ -72,16 +72,27 @@ static void put_bytes(struct slices *s, struct chain *c, const unsigned char *p,
     }
 }
 
-void slices_put_one(struct slices *s, struct chain *c, uint32_t delta, uint32_t position)
+/* Makes room for n bytes in the chain. */
+static inline void spill(struct slices *s, struct chain *c, size_t n)
 {
-    unsigned char bytes[10], *at = put_varint(bytes, delta << 2 | KIND_ONE);
-    at = put_varint(at, position);
-    put_bytes(s, c, bytes, (size_t)(at - bytes));
+    if (c->fresh_bytes + n <= CHAIN_FRESH)
+        return;
+    put_bytes(s, c, c->fresh, c->fresh_bytes);
+    c->fresh_bytes = 0;
 }
 
+void slices_put_one(struct slices *s, struct chain *c, uint32_t delta, uint32_t position)
+{
+    spill(s, c, 2 * VARINT_MAX);
+    unsigned char *at = put_varint(c->fresh + c->fresh_bytes, delta << 2 | KIND_ONE);
+    at = put_varint(at, position);
+    c->fresh_bytes = (uint8_t)(at - c->fresh);
+}
 void slices_put(struct slices *s, struct chain *c, const struct posting *p)
 {
-    unsigned char head[16], *at = head;
+    enum { HEAD_MAX = 3 * VARINT_MAX + 1 };
+    spill(s, c, HEAD_MAX);
+    unsigned char *at = c->fresh + c->fresh_bytes;
     if (p->body == 1 && !p->head && !p->positions.n) {
         at = put_varint(at, p->delta << 2 | KIND_BARE);
     } else {
@@ -90,8 +101,16 @@ void slices_put(struct slices *s, struct chain *c, const struct posting *p)
         *at++ = p->head;
         at = put_varint(at, (uint32_t)p->positions.n);
     }
-    put_bytes(s, c, head, (size_t)(at - head));
-    put_bytes(s, c, (const unsigned char *)p->positions.p, p->positions.n);
+    c->fresh_bytes = (uint8_t)(at - c->fresh);
+    if (!p->positions.n)
+        return;
+    spill(s, c, p->positions.n);
+    if (p->positions.n > CHAIN_FRESH) {
+        put_bytes(s, c, (const unsigned char *)p->positions.p, p->positions.n);
+    } else {
+        memcpy(c->fresh + c->fresh_bytes, p->positions.p, p->positions.n);
+        c->fresh_bytes += (uint8_t)p->positions.n;
+    }
 }
 
 void slices_gather(const struct slices *s, const struct chain *c, struct buf *out)
@@ -107,6 +126,7 @@ void slices_gather(const struct slices *s, const struct chain *c, struct buf *ou
             break;
         memcpy(&at, s->p + at + data_bytes[level], LINK_BYTES);
     }
+    buf_put(out, span_of(c->fresh, c->fresh_bytes));
 }
 
 static inline uint32_t get_varint(const unsigned char **at)

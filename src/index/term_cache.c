@@ -71,7 +71,7 @@ static void grow_words(struct term_cache *c)
     c->word_mask = mask;
 }
 
-struct word_entry *term_cache_add(struct term_cache *c, const struct word_key *key, size_t bytes, unsigned stemmer,
+struct word_entry *term_cache_add(struct term_cache *c, const uint64_t *w, size_t bytes, unsigned stemmer,
                                   uint64_t hash)
 {
     assert(bytes > 0 && bytes <= TERM_CACHE_KEY_MAX);
@@ -80,7 +80,7 @@ struct word_entry *term_cache_add(struct term_cache *c, const struct word_key *k
     size_t text = (bytes + 7) / 8 * 8, i = hash & c->word_mask;
     struct word_entry *e = arena_alloc(&c->arena, sizeof(*e) + text);
     memset(e, 0, sizeof(*e));
-    memcpy(e->text, key->w, text);
+    memcpy(e->text, w, text);
     e->bytes = (uint16_t)bytes;
     e->stemmer = (uint16_t)stemmer;
     while (c->words[i].entry)

@@ -14,8 +14,8 @@
 #include "base/arena.h"
 #include "index/analyze.h"
 
-#define TERM_CACHE_WORDS_MAX (128u << 10) /* then it is full, and waits to be cleared; a single text may go past it */
-#define TERM_CACHE_BYTES_MAX (16u << 20)
+#define TERM_CACHE_WORDS_MAX (256u << 10) /* then it is full, and waits to be cleared; a single text may go past it */
+#define TERM_CACHE_BYTES_MAX (32u << 20)
 #define TERM_CACHE_KEY_MAX 256
 
 /* A word to look up: padded with zeros to whole 64-bit words, so that hashing and comparing need no ends. */
@@ -85,8 +85,20 @@ static inline bool term_cache_same(const uint64_t *a, const uint64_t *b, size_t 
     return true;
 }
 
+/* Tables and entries are far larger than the processor's caches: who knows the next words early asks for their slots
+ * first, then for the entries. */
+static inline void term_cache_fetch_slot(const struct term_cache *c, uint64_t hash)
+{
+    __builtin_prefetch(&c->words[hash & c->word_mask]);
+}
+
+static inline void term_cache_fetch_entry(const struct term_cache *c, uint64_t hash)
+{
+    __builtin_prefetch(c->words[hash & c->word_mask].entry);
+}
+
 /* NULL: not seen yet. */
-static inline struct word_entry *term_cache_find(const struct term_cache *c, const struct word_key *key, size_t bytes,
+static inline struct word_entry *term_cache_find(const struct term_cache *c, const uint64_t *w, size_t bytes,
                                                  unsigned stemmer, uint64_t hash)
 {
     for (size_t i = hash & c->word_mask;; i = (i + 1) & c->word_mask) {
@@ -94,13 +106,13 @@ static inline struct word_entry *term_cache_find(const struct term_cache *c, con
         if (!e)
             return NULL;
         if (c->words[i].hash == hash && e->bytes == bytes && e->stemmer == stemmer &&
-            term_cache_same(e->text, key->w, bytes))
+            term_cache_same(e->text, w, bytes))
             return e;
     }
 }
 
 /* A new entry for a word that is not there, to be filled in by the caller. */
-struct word_entry *term_cache_add(struct term_cache *c, const struct word_key *key, size_t bytes, unsigned stemmer,
+struct word_entry *term_cache_add(struct term_cache *c, const uint64_t *w, size_t bytes, unsigned stemmer,
                                   uint64_t hash);
 /* The one struct term of this text, at most ANALYZE_TERM_MAX bytes and not empty. */
 struct term *term_cache_term(struct term_cache *c, struct span text);
