@@ -73,7 +73,7 @@ MUST_USE status index_add(struct index *ix, const struct index_doc *doc);
  * whatever order they come; after it, the caller's log is what keeps an older version from being added again. */
 MUST_USE status index_delete(struct index *ix, uint64_t key, uint64_t fetch_number);
 /* Makes everything added before the call durable and visible, with `applied`. ST_FULL, ST_IO: nothing of it is lost to
- * this process, the call may be repeated. */
+ * this process, the call may be repeated. ST_CORRUPT: a segment is damaged. */
 MUST_USE status index_commit(struct index *ix, uint64_t applied);
 /* Starts that in the background and returns; the next call, whichever, tells if it failed. Waits for the one before. */
 MUST_USE status index_commit_soon(struct index *ix, uint64_t applied);

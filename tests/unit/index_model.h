@@ -1,6 +1,7 @@
 /* index_model.h - what an index should hold, kept in plain arrays by the rules of index.h: the naive twin. */
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -10,7 +11,29 @@
 #include "codec/zip.h"
 #include "index/index.h"
 #include "test.h"
+#include "test_folder.h"
 #include "web/content.h"
+
+/* The index of a test, in the test's folder. */
+static inline const char *index_dir(void)
+{
+    static char path[TEST_PATH];
+    test_path(path, "index");
+    return path;
+}
+
+static inline struct index *open_with(struct index_opts o)
+{
+    struct index *ix = NULL;
+    struct buf why = {0};
+    o.dir = index_dir();
+    o.seed = 11;
+    status st = index_open(&o, &ix, &why);
+    if (st != ST_OK)
+        fail_msg("open: %s: %s", status_name(st), buf_cstr(&why));
+    buf_done(&why);
+    return ix;
+}
 
 #define MODEL_KEYS 256
 

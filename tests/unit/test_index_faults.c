@@ -12,27 +12,6 @@
 
 #include "index_model.h"
 #include "store/file.h"
-#include "test_folder.h"
-
-static const char *index_dir(void)
-{
-    static char path[TEST_PATH];
-    test_path(path, "index");
-    return path;
-}
-
-static struct index *open_with(struct index_opts o)
-{
-    struct index *ix = NULL;
-    struct buf why = {0};
-    o.dir = index_dir();
-    o.seed = 5;
-    status st = index_open(&o, &ix, &why);
-    if (st != ST_OK)
-        fail_msg("open: %s: %s", status_name(st), buf_cstr(&why));
-    buf_done(&why);
-    return ix;
-}
 
 static void no_faults(void)
 {
