@@ -158,18 +158,33 @@ unsigned window_count(const window_bits bits)
     return n;
 }
 
+/* Which of four documents have a prior of at least this code, in four bits. Their codes are 16 bits each, the prior on
+ * top; what is added to it carries into the next bit when it suffices, and the product moves the four carries together.
+ */
+static uint64_t four_good_priors(const uint8_t *codes, unsigned least)
+{
+    const uint64_t ones = 0x0001000100010001u;
+    uint64_t v;
+    memcpy(&v, codes, sizeof(v));
+    v = le64toh(v) >> 8 & 0xff * ones;
+    uint64_t carries = (v + (256 - least) * ones) >> 8 & ones;
+    return carries * (1ull << 48 | 1ull << 33 | 1ull << 18 | 1ull << 3) >> 48 & 15;
+}
+
 unsigned window_good_prior(const struct matcher *m, struct window at, unsigned least, window_bits bits)
 {
+    uint32_t i = 0, n = at.end - at.base;
     memset(bits, 0, sizeof(window_bits));
-    for (uint32_t from = at.base; from < at.end; from += 64) {
-        const uint8_t *codes = m->codes + 2 * (size_t)from;
-        uint32_t n = at.end - from < 64 ? at.end - from : 64;
-        uint64_t word = 0;
-        if (!least)
-            word = n < 64 ? (1ull << n) - 1 : UINT64_MAX;
-        for (uint32_t i = 0; i < n && least; i++)
-            word |= (uint64_t)(codes[2 * i + 1] >= least) << i;
-        bits[(from - at.base) / 64] = word;
-    }
+    for (; i < n && !least; i += 64) /* none beyond the window's end: there is no page */
+        bits[i / 64] = n - i < 64 ? (1ull << (n - i)) - 1 : UINT64_MAX;
+    if (!least)
+        return n;
+    if (least > 255)
+        return 0;
+    const uint8_t *codes = m->codes + 2 * (size_t)at.base;
+    for (; i + 4 <= n; i += 4)
+        bits[i / 64] |= four_good_priors(codes + 2 * (size_t)i, least) << i % 64;
+    for (; i < n; i++)
+        bits[i / 64] |= (uint64_t)(codes[2 * (size_t)i + 1] >= least) << i % 64;
     return window_count(bits);
 }
