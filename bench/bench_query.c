@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "collection.h"
 #include "feed.h"
-#include "index/search.h"
+#include "index/search/search.h"
 #include "measure.h"
 
 #define SEED 1

@@ -14,9 +14,9 @@
 
 #include "base/mem.h"
 #include "feed.h"
-#include "index/analyze.h"
-#include "index/rank.h"
-#include "index/search.h"
+#include "index/text/analyze.h"
+#include "index/segment/rank.h"
+#include "index/search/search.h"
 #include "judged.h"
 #include "measure.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/analyze.h"
+#include "index/text/analyze.h"
 
 struct fts5 {
     sqlite3 *db;

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "web/facts.h"
 
-#define ZIPF_MEAN_WORDS 840.0
+#define ZIPF_MEAN_WORDS 800.0
 #define ZIPF_WORDS_MAX 20000
 #define ZIPF_HEAPS_K 30.0
 #define ZIPF_HEAPS_BETA 0.58

@@ -13,8 +13,8 @@
 #include "cli/format.h"
 #include "cli/screen.h"
 #include "cli/wrap.h"
-#include "index/search.h"
-#include "index/search_json.h"
+#include "index/search/search.h"
+#include "index/search/search_json.h"
 #include "io/clock.h"
 
 #define TEXT_WIDTH_MAX 100 /* columns: longer lines are hard to read */

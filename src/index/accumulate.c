@@ -7,10 +7,10 @@
 #include "base/siphash.h"
 #include "base/table.h"
 #include "codec/digest.h"
-#include "index/name.h"
-#include "index/rank.h"
+#include "index/segment/name.h"
+#include "index/segment/rank.h"
 #include "index/slices.h"
-#include "index/url_words.h"
+#include "index/text/url_words.h"
 
 #define NONE UINT32_MAX
 #define ENTRY_BYTES 64

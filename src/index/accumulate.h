@@ -16,7 +16,7 @@
 #pragma once
 
 #include "index/index.h"
-#include "index/segment_write.h"
+#include "index/segment/segment_write.h"
 
 struct accumulator;
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/segment_write.h"
+#include "index/segment/segment_write.h"
 #include "index/writer.h"
 
 typedef enum item_kind { ITEM_ADD, ITEM_DELETE, ITEM_SEAL } item_kind;

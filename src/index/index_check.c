@@ -5,7 +5,7 @@
 #include "index/index.h"
 #include "index/index_files.h"
 #include "index/manifest.h"
-#include "index/segment_check.h"
+#include "index/segment/segment_check.h"
 #include "index/tombs.h"
 #include "store/file.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "index/manifest.h"
-#include "index/segment.h"
+#include "index/segment/segment.h"
 
 static void set_path(struct buf *path, const char *dir, const char *name)
 {

@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "base/pack.h"
 #include "codec/digest.h"
-#include "index/analyze.h"
+#include "index/text/analyze.h"
 #include "index/index_files.h"
-#include "index/rank.h"
-#include "index/segment.h"
+#include "index/segment/rank.h"
+#include "index/segment/segment.h"
 #include "store/file.h"
 
 static const struct span magic = SPAN_INIT("orbman1\n"); /* the digit: layout of the first 24 bytes */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/segment_write.h"
+#include "index/segment/segment_write.h"
 
 #define GONE UINT32_MAX
 #define STOP_EVERY 4096 /* documents or terms between two looks at *stop */

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "index/segment.h"
+#include "index/segment/segment.h"
 #include "index/tombs.h"
 
 #define MERGE_INPUTS_MAX 64

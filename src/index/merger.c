@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "index/change.h"
 #include "index/merge.h"
-#include "index/segment_write.h"
+#include "index/segment/segment_write.h"
 #include "index/writer.h"
 
 #define LEVEL_FIRST (1u << 20) /* all below it are of one level: a commit a second makes such */

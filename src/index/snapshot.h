@@ -7,7 +7,7 @@
 
 #include "codec/zip.h"
 #include "index/index.h"
-#include "index/segment.h"
+#include "index/segment/segment.h"
 
 struct tombs;
 

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "index/search.h"
+#include "index/search/search.h"
 
 void html_text(struct buf *out, struct span s);
 /* Percent-encoded for the value of a query parameter. Needs no html_text after it. */

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/siphash.h"
-#include "index/search.h"
+#include "index/search/search.h"
 #include "io/httpd.h"
 #include "io/workers.h"
 #include "serve/asset.h"
@@ -43,6 +43,8 @@ struct serve {
     struct watch *watch;
     struct limiter *limiter;
     struct workers *workers;
+    struct analyzer
+        *analyzers[WORKERS_MAX]; /* owned; each worker keeps one, with the words it has met; NULL: not yet */
     struct httpd *httpd;
     struct serve_counters counters;
 };
@@ -50,6 +52,7 @@ struct serve {
 struct page_request {
     struct serve *s;
     struct arena *arena;
+    struct analyzer *analyzer;       /* borrowed; NULL on the server's thread */
     struct span target, path, query; /* query without '?' */
     struct span base;                /* "http://host:port" as the client sees it, safe to show */
     struct span if_none_match;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "codec/json.h"
-#include "index/search_json.h"
+#include "index/search/search_json.h"
 #include "io/clock.h"
 #include "serve/filters.h"
 #include "serve/html.h"
@@ -372,6 +372,7 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
     }
     if (st == ST_OK) {
         struct search_opts o = {.query = x.query,
+                                .analyzer = r->analyzer,
                                 .offset = (unsigned)(x.page - 1) * PAGE_HITS,
                                 .limit = PAGE_HITS,
                                 .now = clock_wall(),
@@ -416,6 +417,7 @@ void page_search_json(const struct page_request *r, struct httpd_answer *ans)
                    request_number(r->arena, r->query, "limit", PAGE_HITS, PAGE_HITS_MAX, &limit) && limit > 0 &&
                    offset + limit <= SEARCH_DEPTH_MAX && query.n <= SEARCH_QUERY_MAX;
     struct search_opts o = {.query = query,
+                            .analyzer = r->analyzer,
                             .offset = is_good ? (unsigned)offset : 0,
                             .limit = is_good ? (unsigned)limit : 0,
                             .now = clock_wall(),

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "index/text/analyze.h"
 #include "io/clock.h"
 #include "serve/page.h"
 #include "serve/request.h"
@@ -123,8 +124,12 @@ static void run_job(void *arg, unsigned worker, bool is_cancelled)
     struct httpd_answer ans = {.status = 200};
     if (is_cancelled)
         refuse_busy(&j->r, &ans, j->route->kind);
-    else
+    else {
+        if (!s->analyzers[worker])
+            s->analyzers[worker] = analyzer_new(s->key.k0 + worker);
+        j->r.analyzer = s->analyzers[worker];
         j->route->fn(&j->r, &ans);
+    }
     count_answer(s, ans.status);
     httpd_answer_later(j->later, &ans);
     arena_done(&j->arena);
@@ -375,6 +380,8 @@ void serve_free(struct serve *s)
     workers_stop(s->workers); /* every deferred request is answered now; new ones are refused at once */
     httpd_free(s->httpd);
     workers_free(s->workers);
+    for (size_t i = 0; i < WORKERS_MAX; i++)
+        analyzer_free(s->analyzers[i]);
     watch_free(s->watch);
     corpus_free(s->corpus);
     limiter_free(s->limiter);

@@ -5,8 +5,8 @@
 
 #include "base/span.h"
 #include "base/utf8.h"
-#include "index/analyze.h"
-#include "index/fold.h"
+#include "index/text/analyze.h"
+#include "index/text/fold.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

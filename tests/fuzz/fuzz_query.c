@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "index/query.h"
-#include "index/search.h"
-#include "index/snippet.h"
+#include "index/search/query.h"
+#include "index/search/search.h"
+#include "index/search/snippet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,10 +12,10 @@
 #include "../unit/test_reseal.h"
 #include "base/buf.h"
 #include "base/rng.h"
-#include "index/rank.h"
-#include "index/segment_check.h"
-#include "index/segment_internal.h"
-#include "index/segment_write.h"
+#include "index/segment/rank.h"
+#include "index/segment/segment_check.h"
+#include "index/segment/segment_internal.h"
+#include "index/segment/segment_write.h"
 #include "store/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,12 +1,12 @@
 /* What an accumulator makes of pages, and a merge of segments, against an index made the plain way. */
 #include "test.h"
 
-#include "index/analyze.h"
-#include "index/name.h"
-#include "index/rank.h"
-#include "index/segment.h"
+#include "index/text/analyze.h"
+#include "index/segment/name.h"
+#include "index/segment/rank.h"
+#include "index/segment/segment.h"
 #include "index/snapshot.h"
-#include "index/url_words.h"
+#include "index/text/url_words.h"
 #include "index_model.h"
 
 /* ---- what an address says ---- */

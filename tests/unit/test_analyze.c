@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "base/utf8.h"
-#include "index/analyze.h"
-#include "index/identifier.h"
+#include "index/text/analyze.h"
+#include "index/text/identifier.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

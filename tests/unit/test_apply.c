@@ -9,7 +9,7 @@
 #include "apply/verify.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "index/search.h"
+#include "index/search/search.h"
 #include "store/contents.h"
 #include "store/file.h"
 #include "test_folder.h"

@@ -9,7 +9,7 @@
 
 #include "index/index_files.h"
 #include "index/manifest.h"
-#include "index/segment_write.h"
+#include "index/segment/segment_write.h"
 #include "index/snapshot.h"
 #include "index/tombs.h"
 #include "index_model.h"

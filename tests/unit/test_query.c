@@ -2,9 +2,9 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
-#include "index/query.h"
-#include "index/query_value.h"
-#include "index/search.h"
+#include "index/search/query.h"
+#include "index/search/query_value.h"
+#include "index/search/search.h"
 
 static struct analyzer *an;
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "index/rank.h"
+#include "index/segment/rank.h"
 
 #define SEED 20240611
 

@@ -1,9 +1,9 @@
 /* The closer look at the best pages, what happens when no page has all words, and pages that say the same. */
 #include "test.h"
 
-#include "index/rank.h"
-#include "index/relax.h"
-#include "index/search.h"
+#include "index/segment/rank.h"
+#include "index/search/relax.h"
+#include "index/search/search.h"
 #include "test_folder.h"
 #include "test_pages.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codec/digest.h"
-#include "index/chunked.h"
+#include "index/segment/chunked.h"
 
 static inline void reseal_put(unsigned char *p, uint32_t v)
 {

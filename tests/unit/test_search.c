@@ -2,10 +2,10 @@
 
 #include <sys/stat.h>
 
-#include "index/rank.h"
-#include "index/search.h"
+#include "index/segment/rank.h"
+#include "index/search/search.h"
 #include "index/snapshot.h"
-#include "index/topk.h"
+#include "index/search/topk.h"
 #include "test_folder.h"
 #include "test_pages.h"
 

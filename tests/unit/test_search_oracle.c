@@ -5,12 +5,12 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "index/query.h"
-#include "index/rank.h"
-#include "index/resolve.h"
-#include "index/search.h"
-#include "index/segment.h"
-#include "index/url_words.h"
+#include "index/search/query.h"
+#include "index/segment/rank.h"
+#include "index/search/resolve.h"
+#include "index/search/search.h"
+#include "index/segment/segment.h"
+#include "index/text/url_words.h"
 #include "test_folder.h"
 #include "test_pages.h"
 

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "index/bits.h"
+#include "index/segment/bits.h"
 #include "segment_twin.h"
 
 /* ---- bits ---- */

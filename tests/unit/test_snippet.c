@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "base/utf8.h"
-#include "index/snippet.h"
+#include "index/search/snippet.h"
 
 static struct analyzer *an;
 

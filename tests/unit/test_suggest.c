@@ -1,10 +1,10 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "index/search.h"
-#include "index/search_json.h"
-#include "index/suggest.h"
-#include "index/suggest_near.h"
+#include "index/search/search.h"
+#include "index/search/search_json.h"
+#include "index/search/suggest.h"
+#include "index/search/suggest_near.h"
 #include "test_folder.h"
 #include "test_pages.h"
 

@@ -1,0 +1,10 @@
+/* search_json.h - a result as JSON: what `orb search --json` prints and /api/v1/search answers, docs/formats/search.md.
+ *
+ * Pure; any thread. */
+#pragma once
+
+#include "base/buf.h"
+#include "index/search/search.h"
+
+/* Appends one object without a line end. `r` comes from a search with `o`. */
+void search_json(const struct search_result *r, const struct search_opts *o, struct buf *out);
