@@ -11,7 +11,9 @@
 
 /* Pages that wait, packed and compressed together. Enough for some thousands, about what a fast crawl gets in a second:
  * by then most of the links to a page were seen. */
-#define WAITING_BYTES_MAX (8u << 20)
+#define WAITING_BYTES_MAX (4u << 20)
+#define WAITING_STEP \
+    (128u << 10) /* handed over at a time: the builders get a steady stream, and little is left for the end */
 #define ANCHORS_MEMORY_MAX (48u << 20)
 #define APPLIED_SETTING "anchors_applied"
 
@@ -138,7 +140,7 @@ static status wait_in_line(struct feed *f, uint64_t key, uint64_t fetch_number, 
     pack_text(&f->waiting, packed);
     pack_text(&f->waiting, zipped);
     size_t bytes = f->waiting.n - f->waiting_from;
-    return bytes > WAITING_BYTES_MAX ? hand_over(f, WAITING_BYTES_MAX / 2) : ST_OK;
+    return bytes > WAITING_BYTES_MAX ? hand_over(f, WAITING_BYTES_MAX - WAITING_STEP) : ST_OK;
 }
 
 static void note_anchors(struct feed *f, struct span packed)
