@@ -3,26 +3,14 @@
 (function () {
   var STEP_MS = 2000;
   var SAMPLES = 900;
-  var css = getComputedStyle(document.documentElement);
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
   var counts = new Intl.NumberFormat("en");
   var series = { at: [], pages_per_s: [], queued: [], hosts_backoff: [], index_docs: [], index_bytes: [] };
   var charts = {};
   var kindsNow = {};
 
-  function color(name) {
-    return css.getPropertyValue(name).trim();
-  }
-
-  function bytesText(n) {
-    var units = ["bytes", "kB", "MB", "GB", "TB"];
-    var i = 0;
-    while (n >= 999.5 && i + 1 < units.length) {
-      n /= 1000;
-      i++;
-    }
-    return (i === 0 || n >= 99.95 ? n.toFixed(0) : n.toFixed(1)) + " " + units[i];
-  }
+  var bytesText = OrbCharts.bytesText;
+  var plain = OrbCharts.plain;
 
   function durationText(s) {
     s = Math.max(0, Math.floor(s));
@@ -30,11 +18,6 @@
     if (s < 7200) return Math.floor(s / 60) + " min";
     if (s < 172800) return Math.floor(s / 3600) + " h " + (Math.floor(s / 60) % 60) + " min";
     return Math.floor(s / 86400) + " days";
-  }
-
-  function clockText(ms) {
-    var d = new Date(ms);
-    return ("0" + d.getHours()).slice(-2) + ":" + ("0" + d.getMinutes()).slice(-2) + ":" + ("0" + d.getSeconds()).slice(-2);
   }
 
   /* ---- numbers and tables ---- */
@@ -107,82 +90,20 @@
 
   /* ---- charts ---- */
 
-  function axes(tick) {
-    var grid = { color: color("--line"), drawBorder: false };
-    return {
-      x: { grid: { display: false }, ticks: { color: color("--quiet"), maxTicksLimit: 5, maxRotation: 0, autoSkipPadding: 16 } },
-      y: { beginAtZero: true, grid: grid, ticks: { color: color("--quiet"), maxTicksLimit: 5, precision: 0, callback: tick } }
-    };
-  }
-
-  function lineChart(id, tick, lines) {
-    return new Chart(document.getElementById("chart-" + id), {
-      type: "line",
-      data: {
-        labels: [],
-        datasets: lines.map(function (l) {
-          return {
-            label: l.label,
-            data: [],
-            borderColor: color(l.color),
-            backgroundColor: color(l.color + "-soft"),
-            fill: true,
-            borderWidth: 2,
-            pointRadius: 0,
-            pointHitRadius: 12,
-            tension: 0.25
-          };
-        })
-      },
-      options: options(tick, axes(tick))
-    });
-  }
-
-  function options(tick, scales) {
-    return {
-      animation: false,
-      responsive: true,
-      maintainAspectRatio: false,
-      interaction: { mode: "index", intersect: false },
-      scales: scales,
-      plugins: {
-        legend: { display: false },
-        tooltip: {
-          callbacks: {
-            label: function (item) {
-              return item.dataset.label + ": " + tick(item.raw);
-            }
-          }
-        }
-      }
-    };
-  }
-
-  function plain(v) {
-    return counts.format(v);
-  }
-
   function makeCharts() {
     Object.keys(charts).forEach(function (k) {
       charts[k].destroy();
     });
-    css = getComputedStyle(document.documentElement);
-    Chart.defaults.font.family = css.getPropertyValue("font-family") || "sans-serif";
-    Chart.defaults.font.size = 12;
-    charts.rate = lineChart("rate", plain, [{ label: "Pages a second", color: "--c1" }]);
-    charts.queue = lineChart("queue", plain, [{ label: "Waiting URLs", color: "--c2" }]);
-    charts.backoff = lineChart("backoff", plain, [{ label: "Hosts in back-off", color: "--c3" }]);
-    charts.index = lineChart("index", bytesText, [{ label: "Size", color: "--c4" }]);
-    var scales = axes(plain);
-    charts.kinds = new Chart(document.getElementById("chart-kinds"), {
-      type: "bar",
-      data: { labels: [], datasets: [{ label: "Errors", data: [], backgroundColor: color("--c5"), maxBarThickness: 36, borderRadius: 4 }] },
-      options: options(plain, { x: scales.x, y: scales.y })
-    });
+    OrbCharts.restyle();
+    charts.rate = OrbCharts.line("rate", plain, [{ label: "Pages a second", color: "--c1" }]);
+    charts.queue = OrbCharts.line("queue", plain, [{ label: "Waiting URLs", color: "--c2" }]);
+    charts.backoff = OrbCharts.line("backoff", plain, [{ label: "Hosts in back-off", color: "--c3" }]);
+    charts.index = OrbCharts.line("index", bytesText, [{ label: "Size", color: "--c4" }]);
+    charts.kinds = OrbCharts.bars("kinds", "Errors", "--c5");
   }
 
   function draw() {
-    var labels = series.at.map(clockText);
+    var labels = series.at.map(OrbCharts.clockText);
     [
       ["rate", "pages_per_s"],
       ["queue", "queued"],

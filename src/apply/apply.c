@@ -148,7 +148,8 @@ static struct page page_of(const struct apply *a, const struct summary *s)
         .http_status = s->http_status,
         .depth = s->depth,
         .page_flags = s->page_flags,
-        .digest = s->digest,
+        /* of the fields too: a page whose fields alone change has another content */
+        .digest = content_digest(s),
         .title = s->title,
         .lang = s->lang,
         .canonical = s->canonical,
@@ -198,7 +199,9 @@ static void pack_content(struct apply *a, const struct summary *s, wall_ms chang
                         .page_flags = s->page_flags,
                         .headings = s->headings,
                         .heading_count = s->heading_count,
-                        .text = s->text};
+                        .text = s->text,
+                        .is_keywords = s->is_keywords};
+    content_take_fields(&a->scratch, s, &c);
     put_anchors(&a->scratch, s, &c);
     buf_clear(&a->packed);
     content_pack(&c, &a->packed);

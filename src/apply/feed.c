@@ -89,6 +89,9 @@ static status index_page(struct feed *f, uint64_t key, uint64_t fetch_number, st
                           /* pages that name the same canonical page are one in the results */
                           .group = c.canonical.n ? siphash(store_key(f->store), c.canonical) : key,
                           .flags = (uint8_t)c.page_flags,
+                          .is_keywords = c.is_keywords,
+                          .fields = c.fields,
+                          .field_count = c.field_count,
                           .content = zipped};
     anchors_indexed(f->anchors, key);
     return f->is_broken ? ST_OK : survive(f, index_add(f->index, &d));
@@ -204,6 +207,9 @@ static status add_again(void *arg, uint64_t target, const struct anchors_view *v
                               .digest = d.digest,
                               .group = d.group,
                               .flags = d.flags,
+                              .is_keywords = d.is_keywords,
+                              .fields = d.fields,
+                              .field_count = d.field_count,
                               .content = d.content};
     g->again++;
     return index_add(f->index, &again);

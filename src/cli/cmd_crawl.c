@@ -152,7 +152,7 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
     struct crawl_stats stats;
     crawl_end end = CRAWL_FAILED;
     int code = EXIT_DONE;
-    s->opts.log = s->opts.fetch.log = screen_log(screen);
+    s->opts.log = s->opts.fetch.log = s->sink.log = screen_log(screen);
     status st = crawl_open(&s->opts, &cr, &why);
     if (st != ST_OK) {
         code = complain(exit_code_of(st), "crawl: open data folder %s: %s: %s", s->opts.data_dir,

@@ -11,7 +11,9 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "apply/apply_sink.h"
 #include "cli/crawl_report.h"
+#include "cli/demo_agents.h"
 #include "cli/demo_check.h"
 #include "cli/folder.h"
 #include "cli/format.h"
@@ -79,9 +81,10 @@ struct demo {
     struct urls closed;  /* not to be asked for */
     struct urls endless; /* how the URLs of endless areas begin */
     struct urls found;
-    unsigned trespasses;    /* requests for closed URLs */
-    unsigned endless_pages; /* found in endless areas */
-    uint64_t docs;          /* that can be searched */
+    unsigned trespasses;        /* requests for closed URLs */
+    unsigned endless_pages;     /* found in endless areas */
+    uint64_t docs;              /* that can be searched */
+    struct demo_agents *agents; /* NULL: this process crawls by itself */
 };
 
 /* "2. Crawl" */
@@ -138,12 +141,15 @@ static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats
     struct watcher watcher = {d, screen};
     sample_hosts_text(d->sample, &hosts);
     gather_seeds(d->sample, &seed_text, &seeds);
+    struct apply_sink_opts sink = {.log = screen_log(screen)};
     struct crawl_opts opts = {.data_dir = d->dir,
                               .fetch = {.user_agent = SPAN("orbweaver/" ORB_VERSION_SHORT " (demo)"),
                                         .allow_private = true,
                                         .log = screen_log(screen)},
                               .dns = {.hosts = buf_span(&hosts)},
                               .delay_ms = 0,
+                              .open_sink = apply_sink_open,
+                              .sink_arg = &sink,
                               .log = screen_log(screen)};
     status st = make_channel(&seeds, &channel, why);
     if (st == ST_OK)
@@ -197,6 +203,82 @@ static int crawl_step(struct demo *d)
         print_report(d, &stats);
     d->docs = stats.index_docs;
     buf_done(&why);
+    return code;
+}
+
+/* ---- the crawl by agents ---- */
+
+#define AGENTS_MS (300 * 1000) /* an upper bound: it takes some ten seconds */
+
+static void show_progress(const struct demo_agents_view *v)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr,
+                "\r\033[K%u agents, %u of %u tasks done, %llu pages fetched, %llu waiting, %llu can be searched",
+                v->there, v->tasks_done, v->tasks, (unsigned long long)v->fetched, (unsigned long long)v->queued,
+                (unsigned long long)v->docs);
+}
+
+/* Until everything was crawled and taken in; a signal or a dead agent ends it. */
+static int wait_for_agents(struct demo *d, struct demo_agents_view *v)
+{
+    mono_ms deadline = clock_mono() + AGENTS_MS;
+    const struct timespec pause = {.tv_nsec = 200 * 1000000};
+    unsigned quiet = 0;
+    while (clock_mono() < deadline) {
+        demo_agents_look(d->agents, v);
+        show_progress(v);
+        if (v->is_broken)
+            return complain(EXIT_IO, "demo: an agent ended by itself: its log is in %s/agents", d->dir);
+        quiet = v->is_done ? quiet + 1 : 0;
+        if (quiet == 15) { /* links between sites may wake another task; the index commits every two seconds */
+            if (isatty(STDERR_FILENO))
+                fputs("\r\033[K", stderr);
+            return EXIT_DONE;
+        }
+        if (sigtimedwait(&d->stop, NULL, &pause) > 0)
+            return complain(EXIT_NO, "demo: stopped");
+    }
+    return complain(EXIT_IO, "demo: the agents are not done after %d minutes", AGENTS_MS / 60000);
+}
+
+static int agents_step(struct demo *d, unsigned count, bool is_check)
+{
+    struct buf why = {0}, table = {0};
+    struct demo_agents_view v = {0};
+    struct demo_agents_opts opts = {.dir = d->dir,
+                                    .sample = d->sample,
+                                    .part = DEMO_PART,
+                                    .count = count,
+                                    .port = is_check ? 0 : FIRST_PORT,
+                                    .admin_port = is_check ? 0 : FIRST_PORT + 1};
+    begin_step(2, "The crawl");
+    status st = demo_agents_new(&opts, &d->agents, &why);
+    if (st == ST_BUSY) { /* somebody has these ports: any others */
+        buf_clear(&why);
+        opts.port = opts.admin_port = 0;
+        st = demo_agents_new(&opts, &d->agents, &why);
+    }
+    int code = EXIT_DONE;
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "demo: %s", buf_cstr(&why));
+    if (code == EXIT_DONE) {
+        printf(
+            "a coordinator on 127.0.0.1, port %d, and %u agents: orb-agent processes that joined it with a line each\n",
+            demo_agents_port(d->agents), count);
+        fflush(stdout);
+        code = wait_for_agents(d, &v);
+    }
+    if (code == EXIT_DONE) {
+        d->docs = v.docs;
+        demo_agents_table(d->agents, &table);
+        buf_printf(&table, "%.1f MB were fetched and %.2f MB sent to the coordinator: 1/%.0f\n",
+                   (double)v.bytes_crawled / 1e6, (double)v.bytes_sent / 1e6,
+                   v.bytes_sent ? (double)v.bytes_crawled / (double)v.bytes_sent : 0);
+        print_buf(&table);
+    }
+    buf_done(&why);
+    buf_done(&table);
     return code;
 }
 
@@ -343,10 +425,39 @@ static void print_invitation(const struct demo *d, int port)
     buf_done(&out);
 }
 
+/* The coordinator serves it already. */
+static int agents_search_step(struct demo *d, bool is_check)
+{
+    struct buf out = {0};
+    int code = EXIT_DONE, sig;
+    begin_step(4, "The search page and the dashboard");
+    if (is_check) {
+        const struct demo_page p = {demo_agents_port(d->agents), sample_port(d->sample), d->docs};
+        unsigned failed = demo_check(&p);
+        printf("%u checks failed\n", failed);
+        code = failed ? EXIT_NO : EXIT_DONE;
+    } else {
+        buf_printf(&out, "The dashboard, where agents and channels are administered:\n\n  http://127.0.0.1:%d/\n",
+                   demo_agents_admin_port(d->agents));
+        buf_puts(&out, "      the first visit sets a password: ");
+        if (!demo_agents_link(d->agents, &out))
+            buf_puts(&out, "done already");
+        buf_puts(&out, "\n\n");
+        print_buf(&out);
+        print_invitation(d, demo_agents_port(d->agents));
+        while (sigwait(&d->stop, &sig) != 0)
+            ;
+    }
+    buf_done(&out);
+    return code;
+}
+
 static int search_step(struct demo *d, bool is_check)
 {
     struct serve *page = NULL;
     int code = EXIT_DONE, sig;
+    if (d->agents)
+        return agents_search_step(d, is_check);
     begin_step(4, "The search page");
     status st = open_page(d, is_check, &page);
     if (st != ST_OK)
@@ -367,7 +478,7 @@ static int search_step(struct demo *d, bool is_check)
 
 /* ---- */
 
-static int run(struct demo *d, bool is_check)
+static int run(struct demo *d, unsigned agents, bool is_check)
 {
     struct sample_expected all, part;
     sample_get_expected(d->sample, SAMPLE_SITES, &all);
@@ -378,7 +489,7 @@ static int run(struct demo *d, bool is_check)
            all.hosts, all.languages, sample_port(d->sample));
     printf("%u of them are crawled now; the others are out of order, and a polite crawler waits minutes for such\n",
            part.hosts);
-    int code = crawl_step(d);
+    int code = agents ? agents_step(d, agents, is_check) : crawl_step(d);
     if (code != EXIT_DONE)
         return code;
     code = compare_step(d);
@@ -419,7 +530,9 @@ int cmd_demo(const struct options *o)
 {
     struct demo d = {0};
     sigset_t before;
-    const struct sample_opts opts = {.seed = DEMO_SEED, .domain = DEMO_DOMAIN};
+    unsigned agents = (unsigned)opt_number(o, OPT_AGENTS);
+    /* Agents get whole networks: with them each site is in one of its own. */
+    const struct sample_opts opts = {.seed = DEMO_SEED, .domain = DEMO_DOMAIN, .is_spread = agents > 0};
     int code = make_folder(&d, o);
     if (code != EXIT_DONE)
         return code;
@@ -432,7 +545,8 @@ int cmd_demo(const struct options *o)
     if (st != ST_OK)
         code = complain(EXIT_IO, "demo: serve the sample web on 127.0.0.1: %s: is loopback up?", status_name(st));
     else
-        code = run(&d, opt_flag(o, OPT_CHECK));
+        code = run(&d, agents, opt_flag(o, OPT_CHECK));
+    demo_agents_free(d.agents);
     sample_free(d.sample);
     if (!d.is_kept)
         folder_remove(d.dir);

@@ -1,8 +1,9 @@
+#include "apply/apply.h"
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/format.h"
 #include "cli/page_flags.h"
-#include "codec/json.h"
+#include "index/search/search_json.h"
 
 #define PRINT_AT_BYTES 65536
 
@@ -13,7 +14,53 @@ struct export
     bool is_csv;
     bool is_all;
     bool has_states;
+    /* Fields of pages are in the index; NULL: no page has any. */
+    struct index_reader *reader;
+    struct index_snapshot *snapshot;
+    struct arena arena;
 };
+
+/* ---- fields ---- */
+
+/* The pages are worth having without their fields. */
+static void leave_fields_out(struct export *e, status st)
+{
+    index_snapshot_free(e->snapshot);
+    e->snapshot = NULL;
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        (void)complain(EXIT_IO, "export: the index cannot be read (%s): fields of pages are left out", status_name(st));
+}
+
+static void open_fields(struct export *e, const char *data_dir)
+{
+    struct buf dir = {0};
+    bool has_fields = false;
+    apply_index_dir(data_dir, &dir);
+    status st = index_reader_open(buf_cstr(&dir), &e->reader, NULL);
+    if (st == ST_OK)
+        st = index_reader_snapshot(e->reader, &e->snapshot);
+    if (st == ST_OK)
+        st = index_has_fields(e->snapshot, &has_fields);
+    if (!has_fields)
+        leave_fields_out(e, st);
+    buf_done(&dir);
+}
+
+/* As JSON; a page that the index has of another visit, or not yet, has none. */
+static void put_fields(struct export *e, struct json *j, const struct page *p)
+{
+    struct index_document d = {0};
+    status st = ST_NOT_FOUND;
+    arena_reset(&e->arena);
+    if (e->snapshot && p->content)
+        st = index_document(e->snapshot, p->key, &e->arena, &d);
+    bool is_it = st == ST_OK && d.fetch_number == p->content;
+    search_json_fields(j, d.fields, is_it ? d.field_count : 0);
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        leave_fields_out(e, st);
+}
+
+/* ---- pages ---- */
 
 /* What `status` and `fetched` mean depends on the list: of a good page its good copy, else the last visit. */
 static unsigned status_of(const struct export *e, const struct page *p)
@@ -122,6 +169,8 @@ static void put_json(struct export *e, const struct page *p)
         json_key(&j, "reason");
         json_text_or_null(&j, p->reason);
     }
+    json_key(&j, "fields");
+    put_fields(e, &j, p);
     if (e->has_states)
         put_state(e, &j, p);
     json_close(&j, '}');
@@ -139,6 +188,8 @@ static void put_cell(struct export *e, struct span s)
 
 static void put_csv_row(struct export *e, const struct page *p)
 {
+    struct buf fields = {0};
+    struct json j = {.out = &fields};
     put_cell(e, p->url);
     buf_printf(&e->out, "%u,", status_of(e, p));
     put_iso_time(&e->out, time_of(e, p));
@@ -155,7 +206,12 @@ static void put_csv_row(struct export *e, const struct page *p)
         put_safe(&e->cell, p->reason);
         put_csv(&e->out, buf_span(&e->cell));
     }
+    buf_putc(&e->out, ',');
+    put_fields(e, &j, p);
+    if (!span_is(buf_span(&fields), "null"))
+        put_csv(&e->out, buf_span(&fields));
     buf_putc(&e->out, '\n');
+    buf_done(&fields);
 }
 
 static status put_page(void *arg, const struct page *p)
@@ -201,12 +257,17 @@ int cmd_export(const struct options *o)
     if (code != EXIT_DONE)
         return code;
     if (e.is_csv)
-        buf_printf(&e.out, "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots%s\n",
+        buf_printf(&e.out, "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots%s,fields\n",
                    e.is_all ? ",outcome,redirect,reason" : "");
+    arena_init(&e.arena);
+    open_fields(&e, opt_cstr(o, OPT_DATA));
     status st = store_page_each(store, channel, put_page, &e);
     print_buf(&e.out);
     if (st != ST_OK && st != ST_CANCELLED)
         code = complain(exit_code_of(st), "export: read data folder %s: %s", opt_cstr(o, OPT_DATA), status_name(st));
+    index_snapshot_free(e.snapshot);
+    index_reader_free(e.reader);
+    arena_done(&e.arena);
     store_free(store);
     buf_done(&e.out);
     buf_done(&e.cell);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/screen.h"
@@ -20,6 +21,8 @@
 #define TEXT_WIDTH_MAX 100 /* columns: longer lines are hard to read */
 #define INDENT 4
 #define CRUMB_MAX 300 /* bytes of a URL shown */
+#define FIELDS_SHOWN 6
+#define FIELD_BYTES_SHOWN 120
 
 struct finding {
     const char *dir; /* data folder */
@@ -155,6 +158,10 @@ static void put_facts(struct buf *out, const struct search_hit *h)
         buf_printf(out, "%s%.3s", between, h->lang);
         between = " \u00b7 ";
     }
+    if (h->is_keywords) {
+        buf_printf(out, "%sknown by its words only", between);
+        between = " \u00b7 ";
+    }
     if (h->similar)
         buf_printf(out, "%s%u similar", between, h->similar);
     buf_done(&date);
@@ -200,6 +207,30 @@ static void put_address(struct buf *out, struct span url, const struct look *l)
     buf_done(&text);
 }
 
+/* "author: Jane Doe \u00b7 price: 12 \u00b7 3 more" */
+static void put_fields(struct buf *out, const struct search_hit *h, const struct look *l)
+{
+    struct wrap w;
+    char more[32];
+    if (!h->field_count)
+        return;
+    begin_line(&w, out, l);
+    for (size_t i = 0; i < h->field_count && i < FIELDS_SHOWN; i++) {
+        const struct summary_field *f = &h->fields[i];
+        struct span value = utf8_cut(f->value, FIELD_BYTES_SHOWN);
+        wrap_text(&w, i ? SPAN(" \u00b7 ") : SPAN(""));
+        wrap_text(&w, f->name);
+        wrap_text(&w, SPAN(": "));
+        wrap_text(&w, value);
+        wrap_text(&w, value.n < f->value.n ? SPAN("\u2026") : SPAN(""));
+    }
+    if (h->field_count > FIELDS_SHOWN) {
+        snprintf(more, sizeof(more), " \u00b7 %zu more", h->field_count - FIELDS_SHOWN);
+        wrap_text(&w, span_str(more));
+    }
+    wrap_end(&w);
+}
+
 static void put_hit(struct buf *out, const struct search_hit *h, size_t number, const struct look *l)
 {
     struct wrap w;
@@ -211,6 +242,7 @@ static void put_hit(struct buf *out, const struct search_hit *h, size_t number, 
         wrap_marked(&w, &h->snippet, l->styles->mark, l->styles->plain);
         wrap_end(&w);
     }
+    put_fields(out, h, l);
     put_facts(&facts, h);
     if (facts.n) {
         begin_line(&w, out, l);

@@ -19,7 +19,8 @@ const struct command command_table[] = {
      "Shows the pages that have all the words, the best first. a OR b is either, -a without a, '\"some words\"' next "
      "to "
      "each other in this order: the shell takes one pair of quotes away, so a phrase needs two. site:HOST, lang:en, "
-     "title:WORD, url:WORD, after:2024-05 and before:2024 narrow it down. Works while a crawl runs. Exit code 1 when "
+     "title:WORD, url:WORD, field:NAME=VALUE, after:2024-05 and before:2024 narrow it down. Works while a crawl runs. "
+     "Exit code 1 when "
      "no "
      "page is found."},
     {"serve", cmd_serve, CMD_SERVE, GROUP_MAIN, "", 0, 0, "search a data folder in the browser",
@@ -31,12 +32,44 @@ const struct command command_table[] = {
      "compares both with the page table. A damaged index is made anew from the stored pages; a page whose text is lost "
      "is fetched again by the next crawl. While a crawl runs only the index is checked and nothing is changed. Exit "
      "code 1 when something is wrong and was not repaired."},
+    {"coordinator", cmd_coordinator, CMD_COORDINATOR, GROUP_MAIN, "", 0, 0,
+     "let agents elsewhere crawl into a data folder",
+     "Gives agents (orb-agent) their tasks, takes in what they found, and serves searches over it, until it is "
+     "stopped. "
+     "The first start makes its keys; the first visit to the administration sets a password. Channels say what is "
+     "crawled (orb channel add), agents are made known with orb agent add."},
+    {"agent", cmd_agent, CMD_AGENT, GROUP_MAIN, "VERB [NAME]", 1, 2,
+     "register and administer the agents of a coordinator",
+     "The verbs are add, list, show, pause, resume, drain, kill, remove, invite, change and rekey. add NAME prints the "
+     "line that starts the agent on its machine; the line is good for one use within an hour, and "
+     "invite NAME makes another. pause stops its crawling, drain moves its networks to others, kill ends the process, "
+     "remove makes its key worthless. change takes the options that add takes. The coordinator of the folder must "
+     "run."},
+    {"channel", cmd_channel, CMD_CHANNEL, GROUP_MAIN, "VERB [ARG...]", 1, SIZE_MAX,
+     "say what a coordinator's agents crawl",
+     "The verbs are add, list, edit, import, pause, resume, recheck, move and remove. add URL... makes one channel of "
+     "the "
+     "URLs; import FILE makes one of each line; edit ID, pause ID, resume ID, "
+     "recheck ID, remove ID; move ID AGENT moves its networks. The coordinator of the folder must run."},
+    {"network", cmd_network, CMD_NETWORK, GROUP_MAIN, "list|move [NETWORK AGENT]", 1, 3,
+     "show and move the networks that agents have",
+     "Each network is crawled by one agent. move NETWORK AGENT gives it to another, with the states of its pages and "
+     "its politeness, once the old one has stopped. The coordinator of the folder must run."},
     {"demo", cmd_demo, CMD_DEMO, GROUP_MAIN, "", 0, 0, "crawl a sample web, and search it in the browser",
      "Serves made-up sites on a free loopback port, crawls them into a temporary folder, compares what was found with "
      "what is there, and serves the search page over it on 127.0.0.1:8080, or the next free port, until it is stopped. "
      "Touches no network but loopback. --data keeps the folder, which must be new; --check asks the page itself and "
      "ends."},
 
+    {"program", cmd_program, CMD_PROGRAM, GROUP_PLUMBING, "run FILE URL | sign FILE", 2, 3,
+     "try a program on one page, or sign it",
+     "run tries a Lua program (docs/programs.md) on the page at a URL, or on an HTML file, and prints what it said: "
+     "its "
+     "fields, the URLs it follows, skip, its summary. robots.txt is obeyed. sign prints the program with its name, its "
+     "serial and the signature of --key, as agents want it. Exit code 3 when the program has an error."},
+    {"key", cmd_key, CMD_KEY, GROUP_PLUMBING, "new | show FILE", 1, 2, "make a key that signs programs, or show one",
+     "new --program FILE makes a secret key in a new file that only you may read; show FILE prints its public half, "
+     "which agents are given, and the fingerprint of that."},
     {"url", cmd_url, CMD_URL, GROUP_PLUMBING, "[BASE] URL | -", 1, 2, "parse a URL, or resolve one against a base",
      "Prints the URL as the WHATWG standard serialises it, or `failure` with exit code 3. With - reads lines `URL` or "
      "`BASE<tab>URL` from standard input and answers each with a line."},

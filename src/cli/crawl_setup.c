@@ -167,10 +167,13 @@ static void fill_opts(struct crawl_setup *s, const struct options *o)
         .pages_max = (uint64_t)opt_number(o, OPT_PAGES),
         .time_max_ms = opt_number(o, OPT_MAX_TIME),
         .frontier_bytes = (size_t)opt_number(o, OPT_FRONTIER_MIB) << 20,
-        .no_index = !opt_flag(o, OPT_INDEX),
-        .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
         .norm = &s->norm,
+        .open_sink = apply_sink_open,
+        .sink_arg = &s->sink,
     };
+    s->sink = (struct apply_sink_opts){.no_index = !opt_flag(o, OPT_INDEX),
+                                       .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
+                                       .shards = c->shards};
     c->fetch.headers = opt_list(o, OPT_HEADER, &c->fetch.header_count);
     c->own_sites = opt_list(o, OPT_OWN_SITE, &c->own_site_count);
 }

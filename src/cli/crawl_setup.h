@@ -1,6 +1,7 @@
 /* crawl_setup.h - from options to the engine's own terms. */
 #pragma once
 
+#include "apply/apply_sink.h"
 #include "cli/options.h"
 #include "cli/seeds.h"
 #include "crawl/crawl.h"
@@ -13,6 +14,7 @@ struct crawl_setup {
     struct buf hosts_text;
     struct buf user_agent;
     struct channel *channel; /* owned until crawl_add */
+    struct apply_sink_opts sink;
     struct crawl_opts opts;
 };
 

@@ -10,7 +10,6 @@
 #include "crawl/engine.h"
 #include "io/clock.h"
 #include "store/file.h"
-#include "web/domain.h"
 
 #define TICK_MS 200
 #define CHECKPOINT_MS 60000
@@ -131,37 +130,6 @@ static status open_files(struct crawl *cr, struct buf *why)
     return st;
 }
 
-/* A folder that has an index keeps it up to date: pages that changed unseen would be wrong in it for good. */
-static status check_no_index(const struct crawl *cr, struct buf *why)
-{
-    struct buf path = {0};
-    apply_contents_dir(cr->o.data_dir, &path);
-    bool has_index = access(path.p, F_OK) == 0;
-    buf_done(&path);
-    if (!cr->o.no_index || !has_index)
-        return ST_OK;
-    buf_puts(why, "it has an index, which would no longer be true: leave out --no-index");
-    return ST_INVALID;
-}
-
-static status open_apply(struct crawl *cr, struct buf *why)
-{
-    struct apply_opts o = {.store = cr->store,
-                           .no_index = cr->o.no_index,
-                           .index_memory = cr->o.index_memory,
-                           .builders = cr->shard_count / 2, /* a page takes half as long to index as to fetch */
-                           .log = cr->o.log};
-    struct apply_start start;
-    status st = check_no_index(cr, why);
-    if (st == ST_OK)
-        st = apply_open(&o, &cr->apply, &start, why);
-    if (st == ST_OK && start.caught_up)
-        log_write(cr->o.log, LOG_INFO, "index", "%s pages=%llu",
-                  start.was_rebuilt ? "made anew from the stored pages" : "caught up with the stored pages",
-                  (unsigned long long)start.caught_up);
-    return st;
-}
-
 status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf *why)
 {
     struct crawl *cr = mem_alloc(sizeof(*cr));
@@ -169,6 +137,8 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
     pthread_mutex_init(&cr->journal_lock, NULL);
     pthread_mutex_init(&cr->park_lock, NULL);
     pthread_mutex_init(&cr->failure_lock, NULL);
+    pthread_mutex_init(&cr->lane_lock, NULL);
+    pthread_mutex_init(&cr->away_lock, NULL);
     pthread_cond_init(&cr->park_changed, NULL);
     atomic_store(&cr->next_fetch, 1);
     cr->pass = 1;
@@ -183,10 +153,14 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
         if (st != ST_OK)
             buf_puts(why, "cannot start the fetcher or resolver: check --resolver, --hosts and --ca-file");
     }
-    if (st == ST_OK)
-        st = open_apply(cr, why);
+    if (st == ST_OK) {
+        st = opts->open_sink(opts->sink_arg, cr->store, &cr->sink, why);
+        cr->has_sink = st == ST_OK;
+    }
     if (st == ST_OK)
         st = resume_load(cr, why);
+    for (size_t i = 0; st == ST_OK && i < cr->lane_count; i++)
+        st = lane_share(cr, cr->lanes[i]);
     struct page_counts counts = {0};
     if (st == ST_OK) /* for the page that tells site owners about us */
         st = store_setting_put(cr->store, "user_agent", cr->o.fetch.user_agent);
@@ -195,6 +169,7 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
     if (st == ST_OK) {
         atomic_store(&cr->good_pages, counts.good);
         cr->resumed = counts.good;
+        crawl_publish(cr);
         *out = cr;
     } else {
         crawl_close(cr);
@@ -211,119 +186,27 @@ void crawl_close(struct crawl *cr)
         if (cr->shards[i].crawl)
             shard_done(&cr->shards[i]);
     free(cr->shards);
-    for (size_t i = 0; i < cr->channel_count; i++)
-        channel_free(cr->channels[i]);
-    free(cr->channels);
+    crawl_lanes_done(cr);
     route_free(cr->route);
     runs_free(cr->runs);
     seen_free(cr->seen);
-    apply_free(cr->apply);
+    if (cr->has_sink)
+        cr->sink.close(cr->sink.self);
     store_free(cr->store);
     buf_done(&cr->failure_doing);
     buf_done(&cr->failed_host);
     buf_done(&cr->failed_why);
     pthread_cond_destroy(&cr->park_changed);
     pthread_mutex_destroy(&cr->failure_lock);
+    pthread_mutex_destroy(&cr->lane_lock);
+    pthread_mutex_destroy(&cr->away_lock);
     pthread_mutex_destroy(&cr->park_lock);
     pthread_mutex_destroy(&cr->journal_lock);
     arena_done(&cr->strings);
     free(cr);
 }
 
-/* ---- channels ---- */
-
-static void queue_now(struct crawl *cr, const struct frontier_url *u)
-{
-    struct shard *s = &cr->shards[route_host(cr->route, u->url->host)];
-    frontier_add(s->frontier, clock_mono(), u);
-}
-
-static status add_seeds(struct crawl *cr, struct channel *c)
-{
-    const struct channel_opts *o = channel_get_opts(c);
-    struct arena a;
-    arena_init(&a);
-    status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < o->seed_count; i++) {
-        struct url u;
-        bool is_new;
-        arena_reset(&a);
-        st = url_parse(&a, o->seeds[i], NULL, &u);
-        uint64_t key = siphash(&cr->key, o->seeds[i]);
-        if (st == ST_OK)
-            st = seen_add(cr->seen, &key, 1, &is_new);
-        if (st != ST_OK || !is_new)
-            continue;
-        cr->has_new_seeds = true;
-        queue_now(cr, &(struct frontier_url){.key = key, .url = &u, .channel = channel_id(c), .is_urgent = true});
-    }
-    arena_done(&a);
-    return st;
-}
-
-status crawl_add(struct crawl *cr, struct channel *c)
-{
-    size_t at = 0;
-    while (at < cr->channel_count && channel_id(cr->channels[at]) != channel_id(c))
-        at++;
-    if (at == cr->channel_count) {
-        cr->channels = mem_realloc(cr->channels, (cr->channel_count + 1) * sizeof(struct channel *));
-        cr->channel_count++;
-    } else {
-        channel_adopt(c, cr->channels[at]);
-        channel_free(cr->channels[at]);
-    }
-    cr->channels[at] = c;
-    struct buf packed = {0};
-    channel_pack(c, &packed);
-    status st = store_channel_put(cr->store, channel_id(c), buf_span(&packed));
-    buf_done(&packed);
-    return st == ST_OK ? add_seeds(cr, c) : st;
-}
-
-static status share_channels(struct crawl *cr)
-{
-    struct buf packed = {0};
-    status st = ST_OK;
-    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++) {
-        struct shard *s = &cr->shards[i];
-        s->channels = mem_alloc(cr->channel_count * sizeof(struct channel *));
-        for (size_t k = 0; st == ST_OK && k < cr->channel_count; k++) {
-            buf_clear(&packed);
-            channel_pack(cr->channels[k], &packed);
-            st = channel_unpack(buf_span(&packed), &s->channels[k]);
-            s->channel_count += st == ST_OK;
-        }
-    }
-    buf_done(&packed);
-    return st;
-}
-
-/* A finished crawl that is run again checks every page it knows. */
-struct recheck {
-    struct crawl *cr;
-    struct arena arena;
-};
-
-static status recheck_page(void *arg, const struct page *p)
-{
-    struct recheck *r = arg;
-    struct url u;
-    arena_reset(&r->arena);
-    if (url_parse(&r->arena, p->url, NULL, &u) != ST_OK)
-        return ST_OK;
-    /* Pages got before there was an index are got once more, whole. */
-    bool lacks_content = !r->cr->o.no_index && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
-    bool is_copy = p->good_at != 0 && !lacks_content;
-    queue_now(r->cr, &(struct frontier_url){.key = p->key,
-                                            .url = &u,
-                                            .channel = p->channel,
-                                            .depth = p->depth,
-                                            .is_known = true,
-                                            .etag = is_copy ? p->etag : (struct span){0},
-                                            .last_modified = is_copy ? p->last_modified : (struct span){0}});
-    return ST_OK;
-}
+/* ---- the beginning ---- */
 
 static uint64_t queued_now(const struct crawl *cr)
 {
@@ -339,12 +222,10 @@ static uint64_t queued_now(const struct crawl *cr)
 static status begin_pass(struct crawl *cr)
 {
     status st = ST_OK;
-    if (cr->was_complete && !cr->has_new_seeds && queued_now(cr) == 0) {
-        struct recheck r = {.cr = cr};
-        arena_init(&r.arena);
+    /* A finished crawl that is run again checks every page it knows; one that stays is told what to check. */
+    if (cr->was_complete && !cr->has_new_seeds && !cr->o.stays && queued_now(cr) == 0) {
         cr->pass++;
-        st = store_page_each(cr->store, 0, recheck_page, &r);
-        arena_done(&r.arena);
+        st = task_recheck_all(cr);
     }
     cr->was_complete = false;
     for (unsigned i = 0; i < cr->shard_count; i++)
@@ -401,11 +282,13 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
                                 .seconds_ms = cr->started ? (uint64_t)(clock_mono() - cr->started) : 0};
     for (unsigned i = 0; i < cr->shard_count; i++)
         add_stats(out, &cr->shards[i]);
-    struct apply_stats index;
-    apply_get_stats(cr->apply, &index);
-    out->index_docs = index.index_docs;
-    out->index_bytes = index.index_bytes;
-    out->index_segments = index.index_segments;
+    if (cr->writer)
+        out->pages += writer_restored(cr->writer);
+    struct sink_stats index;
+    cr->sink.stats(cr->sink.self, &index);
+    out->index_docs = index.docs;
+    out->index_bytes = index.bytes;
+    out->index_segments = index.segments;
 }
 
 static void put_errors_by_kind(const struct crawl_stats *s, struct buf *out)
@@ -472,6 +355,28 @@ static void unpark_all(struct crawl *cr)
         waker_wake(cr->shards[i].waker); /* what was drained may be due */
 }
 
+void crawl_hold(struct crawl *cr)
+{
+    if (!cr->is_running || cr->is_held)
+        return;
+    park_all(cr);
+    cr->is_held = true;
+}
+
+void crawl_publish(struct crawl *cr)
+{
+    for (unsigned i = 0; (!cr->is_running || cr->is_held) && i < cr->shard_count; i++)
+        shard_publish(&cr->shards[i]);
+}
+
+static void release(struct crawl *cr)
+{
+    if (!cr->is_held)
+        return;
+    cr->is_held = false;
+    unpark_all(cr);
+}
+
 static status put_host(void *arg, struct span host, struct span packed)
 {
     struct crawl *cr = arg;
@@ -480,7 +385,7 @@ static status put_host(void *arg, struct span host, struct span packed)
 }
 
 /* All shards parked (or not started). */
-static void checkpoint(struct crawl *cr)
+static status checkpoint(struct crawl *cr)
 {
     atomic_store(&cr->is_checkpointing, true);
     status st = ST_OK;
@@ -496,6 +401,7 @@ static void checkpoint(struct crawl *cr)
             crawl_fail(cr, st, "write a checkpoint");
     }
     cr->last_checkpoint = clock_mono();
+    return st;
 }
 
 static void on_checkpoint_done(void *self, uint64_t generation)
@@ -513,6 +419,11 @@ static void on_sync_journals(void *self)
         if (cr->shards[i].journal && records_sync(cr->shards[i].journal) != ST_OK)
             log_write(cr->o.log, LOG_WARN, "journal", "could not be synced");
     pthread_mutex_unlock(&cr->journal_lock);
+}
+
+static void on_unchanged(void *self, uint64_t channel)
+{
+    lane_unchanged(self, channel);
 }
 
 static void on_writer_failed(void *self, status st, const char *doing)
@@ -542,7 +453,7 @@ static bool all_idle(struct crawl *cr)
 /* Idle flags are hints; the truth is looked at with everybody parked. */
 static void check_complete(struct crawl *cr)
 {
-    if (!all_idle(cr))
+    if (cr->o.stays || !all_idle(cr))
         return;
     park_all(cr);
     bool idle = true;
@@ -574,8 +485,47 @@ static void check_checkpoint(struct crawl *cr)
         return;
     park_all(cr);
     if (!any_stalled(cr))
-        checkpoint(cr);
+        (void)checkpoint(cr);
     unpark_all(cr);
+}
+
+static struct writer *start_writer(struct crawl *cr)
+{
+    return writer_new(&(struct writer_opts){.store = cr->store,
+                                            .sink = &cr->sink,
+                                            .log = cr->o.log,
+                                            .sync_journals = on_sync_journals,
+                                            .checkpoint_done = on_checkpoint_done,
+                                            .failed = on_writer_failed,
+                                            .unchanged = on_unchanged,
+                                            .self = cr});
+}
+
+static status settle_running(struct crawl *cr)
+{
+    status st = ST_OK;
+    crawl_hold(cr);
+    if (any_stalled(cr))
+        return ST_FULL;
+    if (atomic_load(&cr->is_checkpointing)) /* one at a time: see seen_settle and runs_settle */
+        st = writer_settle(cr->writer);
+    if (st == ST_OK)
+        st = checkpoint(cr);
+    release(cr); /* the disk is waited for without them */
+    return st == ST_OK ? writer_settle(cr->writer) : st;
+}
+
+status crawl_settle(struct crawl *cr)
+{
+    if (cr->is_running)
+        return settle_running(cr);
+    cr->writer = start_writer(cr);
+    status st = checkpoint(cr);
+    if (st == ST_OK)
+        st = writer_settle(cr->writer);
+    writer_free(cr->writer);
+    cr->writer = NULL;
+    return st;
 }
 
 static void on_main_tick(void *arg)
@@ -586,6 +536,7 @@ static void on_main_tick(void *arg)
     crawl_get_stats(cr, &stats);
     if (cr->progress)
         cr->progress(cr->progress_arg, &stats);
+    release(cr);
     if (now - cr->last_progress_saved >= PROGRESS_SAVED_MS) {
         save_progress(cr, &stats, true);
         cr->last_progress_saved = now;
@@ -640,7 +591,7 @@ static status wind_up(struct crawl *cr)
         cr->was_complete = cr->end == CRAWL_COMPLETE;
         for (unsigned i = 0; i < cr->shard_count; i++)
             shard_publish(&cr->shards[i]);
-        checkpoint(cr);
+        (void)checkpoint(cr); /* a failure is noted */
         struct crawl_stats stats;
         crawl_get_stats(cr, &stats);
         save_progress(cr, &stats, false);
@@ -652,6 +603,7 @@ static status wind_up(struct crawl *cr)
         pthread_join(cr->shards[i].thread, NULL);
         cr->shards[i].has_thread = false;
     }
+    cr->is_running = false;
     status st = writer_finish(cr->writer);
     if (cr->failure != ST_OK)
         st = cr->failure;
@@ -669,8 +621,6 @@ static status wind_up(struct crawl *cr)
 status crawl_run(struct crawl *cr, crawl_progress_fn *progress, void *arg, crawl_end *end)
 {
     status st = begin_pass(cr);
-    if (st == ST_OK)
-        st = share_channels(cr);
     if (st != ST_OK)
         return st;
     cr->progress = progress;
@@ -680,18 +630,13 @@ status crawl_run(struct crawl *cr, crawl_progress_fn *progress, void *arg, crawl
     cr->waker = waker_new(cr->loop, on_main_wake, cr);
     cr->tick = timer_new(cr->loop, on_main_tick, cr);
     cr->signals = signals_new(cr->loop, on_signal, cr);
-    cr->writer = writer_new(&(struct writer_opts){.store = cr->store,
-                                                  .apply = cr->apply,
-                                                  .log = cr->o.log,
-                                                  .sync_journals = on_sync_journals,
-                                                  .checkpoint_done = on_checkpoint_done,
-                                                  .failed = on_writer_failed,
-                                                  .self = cr});
+    cr->writer = start_writer(cr);
     st = resume_checkpoint(cr); /* seeds, channels and what was replayed are safe before the first request */
     cr->last_checkpoint = clock_mono();
     if (st == ST_OK) {
         for (unsigned i = 0; i < cr->shard_count; i++)
             shard_start(&cr->shards[i]);
+        cr->is_running = true;
         timer_set(cr->tick, TICK_MS);
         loop_run(cr->loop);
         st = wind_up(cr);

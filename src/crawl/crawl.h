@@ -10,6 +10,8 @@
 #include "crawl/channel.h"
 #include "io/fetcher.h"
 #include "io/resolver.h"
+#include "plan/frontier.h"
+#include "store/sink.h"
 
 struct crawl;
 
@@ -27,8 +29,13 @@ struct crawl_opts {
     int64_t time_max_ms;         /* of this run; 0 = no limit */
     size_t frontier_bytes;       /* 0 = 64 MiB */
     const struct url_norm *norm; /* NULL = url_norm_default */
-    bool no_index;               /* only fetch and write down: no texts are kept, nothing can be searched */
-    size_t index_memory;         /* of postings, before they are written as a segment; 0 = the index's default */
+    sink_open_fn *open_sink;     /* where visits go */
+    void *sink_arg;              /* borrowed */
+    bool stays;                  /* does not end when nothing is left: more channels may come */
+    /* May this host be fetched from that address? Asked when an address is known, on the shards' threads. False: the
+     * host and all that waits on it are dropped; whoever answers has taken note. NULL: yes. */
+    bool (*may_use)(void *self, struct span host, const struct addr *addr, uint64_t channel);
+    void *self; /* borrowed: of may_use */
     const struct log *log;
 };
 
@@ -79,6 +86,49 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out); /* any thread *
 /* When a host failed and nothing was crawled: the first failure, for the message. False when there is none. */
 bool crawl_first_failure(struct crawl *cr, struct buf *host, status *st, struct buf *why);
 void crawl_close(struct crawl *cr); /* NULL is fine */
+
+/* ---- driven by tasks ----
+ *
+ * Before crawl_run, or from its progress callback: the shards are parked meanwhile, so collect what there is and call
+ * these a few times a second at most. crawl_add belongs here too: seeds of a running crawl begin at once. What they do
+ * survives a kill from the next checkpoint on; crawl_settle makes one and waits until it is durable. */
+
+/* More URLs for a channel, at depth 0 and in its scope like any seed, its patterns allowing; known ones are left out.
+ * ST_NOT_FOUND, here and below: no such channel. */
+MUST_USE status crawl_seed(struct crawl *cr, uint64_t channel, const struct span *urls, size_t n);
+/* The channel ends: its waiting URLs are dropped and requests under way come to nothing. Its pages stay written down.
+ * What was dropped is forgotten: whoever finds it again has found something new. Harmless when there is no such
+ * channel.
+ */
+MUST_USE status crawl_drop(struct crawl *cr, uint64_t channel);
+/* Queues up to `pages_max` (0: all) known pages of a channel that were last visited before `older_than` (0: any),
+ * oldest visit first, for a conditional request. Those that wait already are left out. Hosts that were given up get
+ * another chance. */
+MUST_USE status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than,
+                              uint64_t *queued);
+/* Nothing is lent while paused; what is under way ends. */
+void crawl_pause(struct crawl *cr, bool is_paused);
+/* Takes every host of a network out of the crawl, each packed with its politeness and its queue in one or more pieces
+ * that stand alone (frontier_take_network). From the first call on none of them is lent; ST_AGAIN: requests are still
+ * under way, call again. Its unvisited URLs are forgotten here. The network is lent from again once it is taken: by
+ * then may_use should say no to its addresses. */
+MUST_USE status crawl_network_take(struct crawl *cr, const struct network *n, frontier_host_fn *fn, void *arg);
+/* The counterpart, in another crawl: queue and politeness go on. URLs that are known here, or of a channel that is not
+ * here, are left out: channels first. ST_CORRUPT, ST_NEWER, ST_INVALID: not a piece. */
+MUST_USE status crawl_hosts_put(struct crawl *cr, struct span packed);
+/* What another crawl knew of a page: it is a known page of `channel` here from now on. Only the fields of a copy are
+ * used: url, depth, at, http_status, digest, etag, last_modified, page_flags. */
+MUST_USE status crawl_pages_put(struct crawl *cr, uint64_t channel, const struct page *pages, size_t n);
+/* Everything told so far is durable. ST_FULL: no space now, try again; any other failure ends the run. */
+MUST_USE status crawl_settle(struct crawl *cr);
+
+struct channel_progress {
+    uint64_t queued; /* waiting and under way; 0: nothing left to do */
+    uint64_t queued_given_up;
+    uint64_t fetched, unchanged, errors, gone, bytes; /* since the folder was opened */
+};
+/* False: no such channel. Any thread. */
+bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_progress *out);
 
 /* For `orb explain`: what the folder knows and would do with a URL, as lines of text and as a JSON object. Reads only;
  * the folder may be in use. */

@@ -30,7 +30,24 @@
 
 /* Record types of journal and checkpoint files: docs/formats/journal.md. */
 enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
-enum { REC_SUMMARY = 1, REC_HOST = 2, REC_WIDEN = 3, REC_META = 16, REC_CHANNEL = 17, REC_SEEN = 18 };
+enum { REC_SUMMARY = 1, REC_HOST = 2, REC_WIDEN = 3, REC_META = 16, REC_CHANNEL = 17, REC_SEEN = 18, REC_AWAY = 19 };
+
+/* A channel of the crawl: lane.c. Lanes come and go with all shards parked, so shards look them up without a lock. */
+struct lane {
+    uint64_t id;
+    struct channel *channel;      /* owned: as it was given; see lane_channel */
+    atomic_uint_fast64_t transit; /* URLs between two shards */
+    uint64_t unchanged;           /* under lane_lock */
+};
+
+/* What a shard has of it. */
+struct shard_lane {
+    uint64_t id;
+    struct channel *channel;           /* owned */
+    struct channel_progress n;         /* counters; not what is queued */
+    uint64_t arrived;                  /* URLs that came from other shards since the last publication */
+    struct channel_progress published; /* under lane_lock */
+};
 
 struct job {
     struct job *next; /* in shard.waiting */
@@ -55,9 +72,8 @@ struct shard {
     struct fetcher *fetcher;
     struct resolver *resolver;
     struct records_writer *journal; /* swapped under crawl.journal_lock */
-    struct channel **channels;      /* own copies: patterns are not for two threads */
-    size_t channel_count;
-    struct arena arena; /* of the pages of this turn: reset when they are written down */
+    struct table lanes;             /* id -> struct shard_lane, owned */
+    struct arena arena;             /* of the pages of this turn: reset when they are written down */
     struct finished {
         struct job *job;               /* owned */
         struct summary sum;            /* numbers and links; its texts are in `packed` */
@@ -65,11 +81,12 @@ struct shard {
         size_t packed_at, packed_n;    /* the whole summary, in `packed` */
     } * finished;                      /* owned: visited in this turn, not yet in the journal */
     size_t finished_count, finished_cap;
-    struct buf packed, framed;     /* of `finished` */
-    struct buf batch;              /* summaries in the journal, for the writer */
-    uint64_t recent[RECENT_LINKS]; /* marks of links known to be seen: visit.c */
-    uint64_t named[RECENT_NAMES];  /* marks of link texts that were passed on for their targets */
-    struct table dns_took;         /* host key -> microseconds + 1, until its next request */
+    struct buf packed, framed;      /* of `finished` */
+    struct buf batch;               /* summaries in the journal, for the writer */
+    uint64_t recent[RECENT_LINKS];  /* marks of links known to be seen: visit.c */
+    uint64_t named[RECENT_NAMES];   /* marks of link texts that were passed on for their targets */
+    uint64_t foreign[RECENT_NAMES]; /* keys of links out of their channel that were passed on */
+    struct table dns_took;          /* host key -> microseconds + 1, until its next request */
     unsigned in_flight, resolving;
     struct job *waiting; /* robots.txt fetches between two hops */
     bool is_stalled;     /* the disk is full: what is finished waits, nothing new is lent */
@@ -90,7 +107,8 @@ struct crawl {
     struct arena strings; /* of o */
     struct span agent;    /* product token */
     struct store *store;
-    struct apply *apply; /* the writer's while it runs */
+    struct sink sink; /* the writer's while it runs */
+    bool has_sink;
     struct sip_key key;
     struct seen *seen;
     struct runs *runs;
@@ -99,8 +117,13 @@ struct crawl {
     struct shard *shards;
     unsigned shard_count;
     unsigned jobs_a_shard;
-    struct channel **channels; /* the master copies */
-    size_t channel_count;
+    struct lane **lanes; /* owned, in the order they came */
+    size_t lane_count;
+    struct table lane_at; /* id -> lane */
+    pthread_mutex_t lane_lock;
+    struct table away; /* keys of URLs that left unvisited */
+    pthread_mutex_t away_lock;
+    atomic_size_t away_count;
     pthread_mutex_t journal_lock;
     uint64_t generation;
     atomic_uint_fast64_t next_fetch, good_pages, lent_pages;
@@ -109,7 +132,8 @@ struct crawl {
     pthread_cond_t park_changed;
     unsigned parked;
     bool want_park;
-    atomic_bool is_stopping;
+    bool is_running, is_held; /* shards have threads; they are parked for the progress callback. The caller's thread */
+    atomic_bool is_stopping, is_paused;
     /* caller's thread */
     struct loop *loop;
     struct timer *tick;
@@ -136,13 +160,41 @@ struct crawl {
 /* The crawl cannot go on: remembers the first reason and ends the run without a checkpoint. Any thread. */
 void crawl_fail(struct crawl *cr, status st, const char *doing);
 void crawl_note_host_failure(struct crawl *cr, struct span host, status st, const char *why);
+/* The shards wait until the progress callback returns, their inboxes empty; harmless when they do already, or do not
+ * run yet. The caller's thread. */
+void crawl_hold(struct crawl *cr);
+/* What was done to held shards shows in statistics and progress at once. */
+void crawl_publish(struct crawl *cr);
+
+/* ---- lane.c ---- */
+struct lane *crawl_lane(const struct crawl *cr, uint64_t id); /* NULL: no such channel */
+const struct channel *lane_channel(const struct crawl *cr, const struct lane *l);
+/* Shards held. lane_put takes `c`; a channel that is here takes its place over. */
+struct lane *lane_put(struct crawl *cr, struct channel *c);
+MUST_USE status lane_share(struct crawl *cr, const struct lane *l);
+void lane_remove(struct crawl *cr, struct lane *l);
+void crawl_lanes_done(struct crawl *cr);
+struct shard_lane *shard_lane(const struct shard *s, uint64_t id); /* NULL: no such channel */
+struct channel *shard_channel(const struct shard *s, uint64_t id);
+void shard_lanes_done(struct shard *s);
+/* URLs leave for another shard, from a shard's thread, before its next publication; and are there. */
+void lane_sent(struct crawl *cr, uint64_t channel, uint64_t urls);
+void lane_arrived(struct shard *s, uint64_t channel, uint64_t urls);
+void lane_publish(struct shard *s);
+void lane_unchanged(struct crawl *cr, uint64_t channel); /* any thread */
+/* seen_add, but for URLs that left: those are new. Any thread. */
+MUST_USE status crawl_note_urls(struct crawl *cr, const uint64_t *keys, size_t n, bool *is_new);
+void crawl_note_away(struct crawl *cr, uint64_t key); /* any thread */
+
+/* ---- task.c ---- */
+/* Every page the folder knows is queued again. Before the shards run. */
+MUST_USE status task_recheck_all(struct crawl *cr);
 
 /* ---- shard.c ---- */
 status shard_init(struct shard *s, struct crawl *cr, unsigned index);
 void shard_done(struct shard *s);
 void shard_start(struct shard *s);
 void shard_pump(struct shard *s);
-struct channel *shard_channel(struct shard *s, uint64_t id);
 /* Messages. Any thread. */
 void shard_send_url(struct shard *to, const struct frontier_url *u);
 void shard_send_host(struct shard *to, struct span packed, const struct addr *addr, mono_ms expires, unsigned choices);

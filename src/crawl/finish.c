@@ -46,6 +46,21 @@ static void count_result(struct shard *s, const struct summary *sum)
     }
 }
 
+static void count_in_lane(struct shard_lane *l, const struct summary *sum)
+{
+    l->n.bytes += sum->wire_bytes;
+    if (sum->is_refused)
+        return;
+    if (sum->failure != ST_OK)
+        l->n.errors++;
+    else if (sum->http_status >= 200 && sum->http_status < 300)
+        l->n.fetched++;
+    else if (sum->http_status == 404 || sum->http_status == 410)
+        l->n.gone++;
+    else if (sum->http_status >= 400)
+        l->n.errors++;
+}
+
 static void queue_links(struct shard *s, const struct finished *f)
 {
     for (size_t i = 0; i < f->sum.link_count; i++) {
@@ -66,7 +81,10 @@ static void queue_links(struct shard *s, const struct finished *f)
 static void complete(struct shard *s, const struct finished *f)
 {
     struct job *j = f->job;
+    struct shard_lane *lane = shard_lane(s, f->sum.channel);
     count_result(s, &f->sum);
+    if (lane)
+        count_in_lane(lane, &f->sum);
     queue_links(s, f);
     pack_text(&s->batch, span_of(s->packed.p + f->packed_at, f->packed_n));
     if (s->batch.n >= BATCH_BYTES)
@@ -125,8 +143,22 @@ static void retry_later(struct shard *s, struct job *j)
     job_free(j);
 }
 
+/* The channel ended meanwhile: nothing is written down, but the host was asked and gets its rest. */
+static void discard(struct shard *s, struct job *j)
+{
+    if (j->lease.kind == LEASE_PAGE)
+        atomic_fetch_sub(&s->crawl->lent_pages, 1);
+    crawl_note_away(s->crawl, j->lease.key);
+    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
+    job_free(j);
+}
+
 void finish_page(struct shard *s, struct job *j, struct summary *sum, const struct url *const *urls)
 {
+    if (!shard_lane(s, sum->channel)) {
+        discard(s, j);
+        return;
+    }
     if (frontier_would_retry(s->frontier, j->lease.id, &j->result)) {
         retry_later(s, j);
         return;

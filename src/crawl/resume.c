@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apply/apply.h"
 #include "base/mem.h"
 #include "base/pack.h"
 #include "crawl/engine.h"
@@ -20,6 +19,7 @@
 
 #define META_VERSION 1
 #define CHECKPOINT_BUFFER (1u << 20)
+#define AWAY_RECORD_BYTES (1u << 16)
 
 static void path_of(const struct crawl *cr, const char *name, struct buf *out)
 {
@@ -98,8 +98,8 @@ static status load_host(struct crawl *cr, struct span packed)
         return st;
     struct shard *s = shard_of(cr, info.name);
     frontier_info_done(&info);
-    st = frontier_put_host(s->frontier, clock_mono(), clock_wall(), packed, NULL);
-    return st == ST_OK ? frontier_packed_runs(packed, keep_run, cr) : st;
+    st = frontier_packed_runs(packed, keep_run, cr); /* first: runs may be looked into */
+    return st == ST_OK ? frontier_put_host(s->frontier, clock_mono(), clock_wall(), packed, NULL) : st;
 }
 
 static status load_meta(struct crawl *cr, struct span payload)
@@ -122,9 +122,19 @@ static status load_channel(struct crawl *cr, struct span packed)
     status st = channel_unpack(packed, &c);
     if (st != ST_OK)
         return st;
-    cr->channels = mem_realloc(cr->channels, (cr->channel_count + 1) * sizeof(struct channel *));
-    cr->channels[cr->channel_count++] = c;
+    (void)lane_put(cr, c);
     return ST_OK;
+}
+
+static status load_away(struct crawl *cr, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    while (!u.bad && !unpack_at_end(&u)) {
+        uint64_t key = unpack_u64(&u);
+        if (!u.bad)
+            crawl_note_away(cr, key);
+    }
+    return u.bad ? ST_CORRUPT : ST_OK;
 }
 
 static status load_record(void *arg, uint8_t type, struct span payload)
@@ -137,6 +147,8 @@ static status load_record(void *arg, uint8_t type, struct span payload)
         return load_channel(cr, payload);
     case REC_SEEN:
         return seen_load(cr->seen, payload);
+    case REC_AWAY:
+        return load_away(cr, payload);
     case REC_HOST:
         return load_host(cr, payload);
     default:
@@ -152,7 +164,7 @@ static status replay_links(struct replay *r, const struct summary *sum)
         if (!(l->flags & SUMMARY_LINK_NEW))
             continue;
         bool is_new;
-        status st = seen_add(cr->seen, &l->key, 1, &is_new);
+        status st = crawl_note_urls(cr, &l->key, 1, &is_new);
         if (st != ST_OK)
             return st;
         struct url u;
@@ -173,6 +185,7 @@ static status replay_summary(struct replay *r, struct span packed)
 {
     struct crawl *cr = r->cr;
     struct summary sum;
+    visit_outcome outcome;
     arena_reset(&r->arena);
     status st = summary_unpack(&r->arena, packed, &sum);
     if (st != ST_OK)
@@ -188,12 +201,15 @@ static status replay_summary(struct replay *r, struct span packed)
     }
     if (r->concerns_frontier) {
         struct url u;
+        bool is_new; /* it may have been told after the checkpoint; if it is told again it is known */
         if (url_parse(&r->arena, sum.url, NULL, &u) == ST_OK)
             frontier_skip(shard_of(cr, u.host)->frontier, key);
-        st = replay_links(r, &sum);
+        st = crawl_note_urls(cr, &key, 1, &is_new);
+        if (st == ST_OK)
+            st = replay_links(r, &sum);
     }
     if (st == ST_OK)
-        st = apply_summary(cr->apply, packed, NULL);
+        st = cr->sink.visit(cr->sink.self, packed, &outcome);
     return st;
 }
 
@@ -206,9 +222,9 @@ static status replay_widen(struct crawl *cr, struct span payload)
     struct url url;
     arena_init(&a);
     status st = u.bad ? ST_CORRUPT : url_parse(&a, href, NULL, &url);
-    for (size_t i = 0; st == ST_OK && i < cr->channel_count; i++)
-        if (channel_id(cr->channels[i]) == id)
-            channel_widen(cr->channels[i], &url);
+    const struct lane *l = crawl_lane(cr, id);
+    if (st == ST_OK && l)
+        channel_widen(l->channel, &url);
     arena_done(&a);
     return st;
 }
@@ -218,6 +234,8 @@ static status replay_record(void *arg, uint8_t type, struct span payload)
     struct replay *r = arg;
     if (type == REC_SUMMARY)
         return replay_summary(r, payload);
+    if (type == REC_CHANNEL) /* before everything of it, whichever journal that is in */
+        return r->is_first_pass && r->concerns_frontier ? load_channel(r->cr, payload) : ST_OK;
     if (r->is_first_pass || !r->concerns_frontier)
         return ST_OK;
     if (type == REC_WIDEN)
@@ -252,6 +270,7 @@ static status replay_journal(struct crawl *cr, const char *path, uint64_t genera
 
 static status replay_all(struct crawl *cr, struct replay *r)
 {
+    bool is_done;
     r->is_first_pass = true;
     status st = each_journal(cr, replay_journal, r);
     if (st != ST_OK || r->records == 0)
@@ -259,9 +278,9 @@ static status replay_all(struct crawl *cr, struct replay *r)
     r->is_first_pass = false;
     st = each_journal(cr, replay_journal, r);
     if (st == ST_OK)
-        st = apply_commit(cr->apply);
+        st = cr->sink.commit(cr->sink.self, true, &is_done);
     else
-        apply_rollback(cr->apply);
+        cr->sink.rollback(cr->sink.self);
     for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
         frontier_purge(cr->shards[i].frontier);
     if (r->records && st == ST_OK) {
@@ -336,12 +355,27 @@ static status save_meta(struct crawl *cr, struct records_writer *w)
     pack_u8(&b, cr->was_complete);
     pack_var(&b, (uint64_t)cr->pass);
     status st = records_append(w, REC_META, buf_span(&b));
-    /* While threads run, the shards' copies are the widened ones, all alike once the inboxes are empty. */
-    struct channel **channels = cr->shards[0].channel_count ? cr->shards[0].channels : cr->channels;
-    for (size_t i = 0; st == ST_OK && i < cr->channel_count; i++) {
+    for (size_t i = 0; st == ST_OK && i < cr->lane_count; i++) {
         buf_clear(&b);
-        channel_pack(channels[i], &b);
+        channel_pack(lane_channel(cr, cr->lanes[i]), &b);
         st = records_append(w, REC_CHANNEL, buf_span(&b));
+    }
+    buf_done(&b);
+    return st;
+}
+
+static status save_away(struct crawl *cr, struct records_writer *w)
+{
+    struct buf b = {0};
+    status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < cr->away.cap; i++) {
+        if (cr->away.slots[i].value)
+            pack_u64(&b, cr->away.slots[i].key);
+        if (b.n < AWAY_RECORD_BYTES && i + 1 < cr->away.cap)
+            continue;
+        if (b.n)
+            st = records_append(w, REC_AWAY, buf_span(&b));
+        buf_clear(&b);
     }
     buf_done(&b);
     return st;
@@ -390,6 +424,8 @@ status resume_checkpoint(struct crawl *cr)
         st = save_meta(cr, w);
     if (st == ST_OK)
         st = seen_save(cr->seen, w, REC_SEEN);
+    if (st == ST_OK)
+        st = save_away(cr, w);
     struct host_out out = {cr, w};
     for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
         st = frontier_each_host(cr->shards[i].frontier, shard_now(&cr->shards[i]), clock_wall(), true, save_host, &out);

@@ -14,6 +14,7 @@
 #define RESOLVES_MAX 256            /* names asked for at a time */
 #define INBOX_BYTES_MAX (16u << 20) /* of a peer: above it we stop lending until it has caught up */
 #define PUBLISH_MS 200
+#define HOST_CHANNELS_MAX 64 /* of a host, asked about */
 
 enum { MSG_URL = 1, MSG_HOST, MSG_WIDEN };
 enum { URL_URGENT = 1, URL_KNOWN = 2 };
@@ -21,14 +22,6 @@ enum { URL_URGENT = 1, URL_KNOWN = 2 };
 mono_ms shard_now(struct shard *s)
 {
     return s->has_thread ? loop_now(s->loop) : clock_mono();
-}
-
-struct channel *shard_channel(struct shard *s, uint64_t id)
-{
-    for (size_t i = 0; i < s->channel_count; i++)
-        if (channel_id(s->channels[i]) == id)
-            return s->channels[i];
-    return NULL;
 }
 
 void job_free(struct job *j)
@@ -55,6 +48,7 @@ static void send(struct shard *to, uint8_t type, struct span payload)
 void shard_send_url(struct shard *to, const struct frontier_url *u)
 {
     struct buf b = {0};
+    lane_sent(to->crawl, u->channel, 1);
     pack_u64(&b, u->key);
     pack_u64(&b, u->channel);
     pack_var(&b, u->depth);
@@ -125,6 +119,7 @@ static void take_url(struct shard *s, struct span payload)
     f.last_modified = unpack_text(&u, URL_INPUT_MAX);
     struct url url;
     struct arena a;
+    lane_arrived(s, f.channel, 1);
     arena_init(&a);
     if (!u.bad && url_parse(&a, href, NULL, &url) == ST_OK) {
         unsigned owner = route_host(s->crawl->route, url.host);
@@ -139,6 +134,11 @@ static void take_url(struct shard *s, struct span payload)
 
 /* The address comes along: names with several addresses would wander between shards for ever if each asked for itself.
  */
+static void host_arrived(void *arg, uint64_t channel, uint64_t urls)
+{
+    lane_arrived(arg, channel, urls);
+}
+
 static void take_host(struct shard *s, struct span payload)
 {
     struct unpack u = unpack_of(payload);
@@ -149,10 +149,12 @@ static void take_host(struct shard *s, struct span payload)
     unsigned choices = (unsigned)unpack_var(&u);
     struct span packed = unpack_text(&u, SIZE_MAX);
     status st = frontier_put_host(s->frontier, shard_now(s), clock_wall(), packed, &name);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        frontier_host_shares(s->frontier, name, host_arrived, s);
         frontier_resolved(s->frontier, shard_now(s), name, ST_OK, &addr, expires, choices);
-    else
+    } else {
         crawl_fail(s->crawl, st, "move a host between shards");
+    }
 }
 
 static void take_widen(struct shard *s, struct span payload)
@@ -213,6 +215,16 @@ struct lookup {
     char host[];
 };
 
+static void host_leaves(void *arg, uint64_t channel, uint64_t urls)
+{
+    lane_sent(arg, channel, urls);
+}
+
+static void host_stays(void *arg, uint64_t channel, uint64_t urls)
+{
+    lane_arrived(arg, channel, urls);
+}
+
 /* False: something of the host is under way here. `host` may be gone afterwards. */
 static bool hand_over(struct shard *s, struct span host, unsigned owner, const struct addr *addr,
                       const struct resolved *r)
@@ -220,7 +232,10 @@ static bool hand_over(struct shard *s, struct span host, unsigned owner, const s
     struct buf packed = {0};
     char *copy = mem_str(host);
     struct span name = span_of(copy, host.n);
+    frontier_host_shares(s->frontier, host, host_leaves, s->crawl);
     bool taken = frontier_take_host(s->frontier, shard_now(s), clock_wall(), host, &packed) == ST_OK;
+    if (!taken)
+        frontier_host_shares(s->frontier, name, host_stays, s);
     if (taken) {
         /* In this order: whoever still sends URLs of it here has them forwarded, and none overtakes the host itself. */
         shard_send_host(&s->crawl->shards[owner], buf_span(&packed), addr, r->expires, r->count);
@@ -231,10 +246,44 @@ static bool hand_over(struct shard *s, struct span host, unsigned owner, const s
     return taken;
 }
 
+/* Whoever gave us the work may keep us from this address. Asked for every channel that has something there, so that
+ * each is taken note of. */
+static bool may_use(struct shard *s, struct span host, const struct addr *addr)
+{
+    struct crawl *cr = s->crawl;
+    uint64_t channels[HOST_CHANNELS_MAX];
+    bool may = true;
+    if (!cr->o.may_use)
+        return true;
+    size_t n = frontier_host_channels(s->frontier, host, channels, HOST_CHANNELS_MAX);
+    for (size_t i = 0; i < n; i++)
+        may &= cr->o.may_use(cr->o.self, host, addr, channels[i]);
+    return may;
+}
+
+static void on_dropped(void *arg, uint64_t key)
+{
+    crawl_note_away(arg, key);
+}
+
+/* With something of it under way it stays, empty, and is asked for again when more comes. `host` may be gone
+ * afterwards. */
+static void refuse_host(struct shard *s, struct span host, const struct addr *addr, unsigned choices)
+{
+    mono_ms now = shard_now(s);
+    status st = frontier_drop_host(s->frontier, host, on_dropped, s->crawl);
+    if (st == ST_BUSY)
+        frontier_resolved(s->frontier, now, host, ST_OK, addr, now, choices);
+    else if (st != ST_OK && st != ST_NOT_FOUND)
+        crawl_fail(s->crawl, st, "read waiting URLs back from the data folder");
+}
+
 static void resolved(struct shard *s, struct span host, unsigned attempt, const struct resolved *r)
 {
     struct crawl *cr = s->crawl;
     mono_ms now = shard_now(s);
+    if (!frontier_has_host(s->frontier, host))
+        return; /* it was taken out meanwhile */
     if (r->st != ST_OK) {
         crawl_note_host_failure(cr, host, r->st, status_name(r->st));
         frontier_resolved(s->frontier, now, host, r->st, NULL, 0, 0);
@@ -249,6 +298,10 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
         crawl_note_host_failure(cr, host, ST_REFUSED, buf_cstr(&why));
         buf_done(&why);
         frontier_resolved(s->frontier, now, host, ST_REFUSED, NULL, 0, 0);
+        return;
+    }
+    if (!may_use(s, host, &addr)) {
+        refuse_host(s, host, &addr, r->count);
         return;
     }
     unsigned owner = route_addr(cr->route, &addr);
@@ -414,7 +467,7 @@ static void lend_some(struct shard *s)
 void shard_pump(struct shard *s)
 {
     struct crawl *cr = s->crawl;
-    if (s->is_quitting || s->is_stalled || atomic_load(&cr->is_stopping))
+    if (s->is_quitting || s->is_stalled || atomic_load(&cr->is_stopping) || atomic_load(&cr->is_paused))
         return;
     resolve_some(s);
     lend_some(s);
@@ -445,6 +498,7 @@ void shard_publish(struct shard *s)
     s->published = s->stats;
     s->counts = counts;
     pthread_mutex_unlock(&s->lock);
+    lane_publish(s);
 }
 
 static void park(struct shard *s)
@@ -605,9 +659,7 @@ void shard_done(struct shard *s)
     loop_free(s->loop);
     frontier_free(s->frontier);
     records_close(s->journal);
-    for (size_t i = 0; i < s->channel_count; i++)
-        channel_free(s->channels[i]);
-    free(s->channels);
+    shard_lanes_done(s);
     table_done(&s->dns_took);
     buf_done(&s->framed);
     buf_done(&s->packed);

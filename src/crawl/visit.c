@@ -1,10 +1,14 @@
 /* visit.c - from an HTTP answer to a summary: charset, facts, links, and which of the links are new. */
+#include <string.h>
+
 #include "base/pack.h"
 #include "base/utf8.h"
 #include "crawl/engine.h"
 #include "io/clock.h"
 #include "web/charset.h"
 #include "web/lang.h"
+
+#define FOREIGN_SET 8 /* a cache line */
 
 struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall)
 {
@@ -24,12 +28,13 @@ struct finds {
     uint64_t *marks; /* of shard.recent; 0: none */
     bool *is_name;   /* its text is news for the index */
     size_t n, cap;
+    size_t far; /* links that leave the channel, at the end of `links`, last one first */
 };
 
 static void finds_init(struct finds *f, struct arena *a, size_t cap)
 {
     f->cap = cap;
-    f->n = 0;
+    f->n = f->far = 0;
     f->links = arena_alloc(a, cap * sizeof(*f->links));
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
     f->keys = arena_alloc(a, cap * sizeof(*f->keys));
@@ -49,11 +54,39 @@ static struct summary_link *finds_add(struct finds *f, const struct crawl *cr, c
     return l;
 }
 
+/* The newest of a small set push the oldest out. */
+static bool is_new_far(struct shard *s, uint64_t key)
+{
+    uint64_t *set = &s->foreign[key % (RECENT_NAMES / FOREIGN_SET) * FOREIGN_SET];
+    for (unsigned i = 0; i < FOREIGN_SET; i++)
+        if (set[i] == key)
+            return false;
+    memmove(set + 1, set, (FOREIGN_SET - 1) * sizeof(*set));
+    set[0] = key;
+    return true;
+}
+
+/* For others to follow. Each is passed on once, as far back as the table remembers. */
+static void finds_add_far(struct shard *s, struct finds *f, const struct url *u, const struct fact_link *l,
+                          unsigned depth)
+{
+    uint64_t key = siphash(&s->crawl->key, u->href);
+    if (!is_new_far(s, key))
+        return;
+    f->links[f->cap - ++f->far] = (struct summary_link){.url = u->href,
+                                                        .text = l->text,
+                                                        .key = key,
+                                                        .kind = l->kind,
+                                                        .rel = l->rel,
+                                                        .flags = SUMMARY_LINK_FOREIGN,
+                                                        .depth = (uint16_t)depth};
+}
+
 /* Marks the new ones; drops the others unless they tell the index something. ST_FULL, ST_IO: nothing was changed. */
 static status finds_settle(struct shard *s, struct finds *f)
 {
     bool *is_new = arena_alloc(&s->arena, f->n + 1);
-    status st = f->n ? seen_add(s->crawl->seen, f->keys, f->n, is_new) : ST_OK;
+    status st = crawl_note_urls(s->crawl, f->keys, f->n, is_new);
     if (st != ST_OK)
         return st;
     size_t kept = 0;
@@ -66,6 +99,10 @@ static status finds_settle(struct shard *s, struct finds *f)
             continue;
         f->links[kept] = f->links[i];
         f->urls[kept++] = f->urls[i];
+    }
+    for (size_t i = 0; i < f->far; i++) {
+        f->links[kept] = f->links[f->cap - f->far + i];
+        f->urls[kept++] = NULL;
     }
     f->n = kept;
     return ST_OK;
@@ -104,7 +141,8 @@ static uint64_t mark_of(const struct shard *s, uint64_t folder, const struct fac
  * navigation repeats itself on every page, and says no more the second time. */
 static bool is_news(struct shard *s, const struct fact_link *l, uint64_t target, uint64_t site)
 {
-    if (s->crawl->o.no_index || l->kind != LINK_A || !l->text.n || (l->rel & (REL_NOFOLLOW | REL_UGC | REL_SPONSORED)))
+    if (!s->crawl->sink.keeps_text || l->kind != LINK_A || !l->text.n ||
+        (l->rel & (REL_NOFOLLOW | REL_UGC | REL_SPONSORED)))
         return false;
     uint64_t mark = (siphash(&s->crawl->key, l->text) * 3 ^ target) * 0x9e3779b97f4a7c15u ^ site;
     uint64_t *slot = &s->named[mark % RECENT_NAMES];
@@ -137,7 +175,10 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
         if (mark && s->recent[mark % RECENT_LINKS] == mark)
             continue;
         struct url *u = resolve(s, l->href, base);
-        if (!u || channel_check(c, u, depth, NULL) != CHANNEL_YES)
+        channel_verdict verdict = u ? channel_check(c, u, depth, NULL) : CHANNEL_EXCLUDED;
+        if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign && !(l->rel & REL_NOFOLLOW))
+            finds_add_far(s, f, u, l, depth);
+        if (verdict != CHANNEL_YES)
             continue;
         struct summary_link *out = finds_add(f, s->crawl, u);
         out->kind = l->kind;
@@ -180,7 +221,10 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         records_frame(&s->framed, REC_WIDEN, buf_span(&b));
         buf_done(&b);
     }
-    if (channel_check(c, u, j->lease.depth, NULL) != CHANNEL_YES) {
+    channel_verdict verdict = channel_check(c, u, j->lease.depth, NULL);
+    if (verdict == CHANNEL_OUT_OF_SCOPE && cr->sink.keeps_foreign)
+        finds_add_far(s, f, u, &(struct fact_link){.kind = LINK_REFRESH}, j->lease.depth);
+    if (verdict != CHANNEL_YES) {
         sum->reason = SPAN("redirect out of scope");
         return;
     }
@@ -224,7 +268,7 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
         ST_OK)
         return NULL;
     struct facts *facts = ARENA_NEW(&s->arena, struct facts);
-    struct facts_opts fo = {.agent = cr->agent, .keep_text = !cr->o.no_index, .keep_anchors = !cr->o.no_index};
+    struct facts_opts fo = {.agent = cr->agent, .keep_text = cr->sink.keeps_text, .keep_anchors = cr->sink.keeps_text};
     if (sum->is_html)
         facts_collect(&s->arena, text.text, &fo, facts);
     else
@@ -232,11 +276,11 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
     sum->charset = span_str(text.name);
     sum->title = cut(facts->title, FACTS_TITLE_MAX);
     sum->description = cut(facts->description, FACTS_DESCRIPTION_MAX);
-    sum->lang = cr->o.no_index ? cut(facts->lang, 64) : span_str(lang_detect(facts->text, facts->lang));
+    sum->lang = cr->sink.keeps_text ? span_str(lang_detect(facts->text, facts->lang)) : cut(facts->lang, 64);
     sum->digest = facts->digest;
     sum->text_bytes = facts->text_bytes;
     sum->page_flags |= (uint16_t)facts->page_flags;
-    if (!cr->o.no_index) {
+    if (cr->sink.keeps_text) {
         sum->text = facts->text;
         sum->headings = facts->headings;
         sum->heading_count = facts->heading_count;

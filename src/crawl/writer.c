@@ -1,5 +1,6 @@
 #include "crawl/writer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,9 +16,17 @@
 
 #define COMMIT_RECORDS 5000 /* in a transaction, at most */
 #define COMMIT_MS 1000      /* and no longer than this */
-#define PUBLISH_MS 2000 /* between two commits of the index: with both, a page can be found 3 to 4 s after it came */
+#define PUBLISH_MS 2000     /* with an index: both together, and a page can be found 3 to 4 s after it came */
 
-typedef enum item_kind { ITEM_SUMMARIES, ITEM_HOST, ITEM_PROGRESS, ITEM_CHECKPOINT } item_kind;
+typedef enum item_kind {
+    ITEM_SUMMARIES,
+    ITEM_HOST,
+    ITEM_PROGRESS,
+    ITEM_CHANNEL,
+    ITEM_PAGES,
+    ITEM_CHECKPOINT,
+    ITEM_SETTLE
+} item_kind;
 
 struct item {
     struct item *next;
@@ -25,7 +34,7 @@ struct item {
     struct buf data;             /* owned */
     size_t name_len;             /* ITEM_HOST: data is name, then packed */
     struct records_writer *file; /* ITEM_CHECKPOINT, owned */
-    uint64_t generation;
+    uint64_t generation;         /* ITEM_CHECKPOINT; ITEM_CHANNEL: its id; ITEM_SETTLE: its ticket */
     char *tmp_path, *final_path; /* owned */
 };
 
@@ -36,7 +45,8 @@ struct writer {
     pthread_cond_t changed;
     struct item *first, *last;
     size_t backlog;
-    atomic_uint_fast64_t unchanged;
+    atomic_uint_fast64_t unchanged, restored;
+    uint64_t tickets, settled; /* of writer_settle: given out; reached */
     bool is_stopping, is_idle, is_draining;
     status failure; /* set once */
     /* the thread's own */
@@ -86,22 +96,33 @@ static void fail(struct writer *w, status st, const char *doing)
     if (first)
         w->o.failed(w->o.self, st, doing);
     /* Half of a page may be in the transaction; the journal has all of it. */
-    apply_rollback(w->o.apply);
+    w->o.sink->rollback(w->o.sink->self);
     w->is_dirty = false;
 }
 
-static status commit(struct writer *w)
+static status commit(struct writer *w, bool must)
 {
-    status st = apply_commit(w->o.apply);
-    w->is_dirty = false;
-    w->last_commit = now_ms();
+    bool is_done = false;
+    status st = w->o.sink->commit(w->o.sink->self, must, &is_done);
+    if (st != ST_OK || is_done)
+        w->is_dirty = false;
+    w->last_commit = now_ms(); /* a sink that waits for more is asked again after the same while */
     return st;
 }
 
 static status begin(struct writer *w)
 {
     w->is_dirty = true;
-    return apply_begin(w->o.apply);
+    return w->o.sink->begin(w->o.sink->self);
+}
+
+/* Where a packed summary has its channel: docs/formats/summary.md. */
+static uint64_t channel_of(struct span packed)
+{
+    struct unpack u = unpack_of(packed);
+    (void)unpack_u8(&u);
+    (void)unpack_var(&u);
+    return unpack_u64(&u);
 }
 
 static status apply_batch(struct writer *w, struct span batch)
@@ -112,19 +133,67 @@ static status apply_batch(struct writer *w, struct span batch)
     while (st == ST_OK && !unpack_at_end(&u)) {
         struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
         w->is_dirty = true;
-        st = apply_summary(w->o.apply, packed, &outcome);
-        if (st == ST_OK && outcome == VISIT_UNCHANGED)
+        st = w->o.sink->visit(w->o.sink->self, packed, &outcome);
+        if (st == ST_OK && outcome == VISIT_UNCHANGED) {
             atomic_fetch_add(&w->unchanged, 1);
-        if (st == ST_OK && apply_pending(w->o.apply) >= COMMIT_RECORDS)
-            st = commit(w);
+            w->o.unchanged(w->o.self, channel_of(packed));
+        }
+        if (st == ST_OK && w->o.sink->pending(w->o.sink->self) >= COMMIT_RECORDS)
+            st = commit(w, true);
     }
     w->journals_dirty = w->is_unpublished = true;
     return st;
 }
 
+/* ---- pages from elsewhere ---- */
+
+void writer_pack_page(struct buf *b, const struct page *p)
+{
+    pack_u64(b, p->key);
+    pack_u64(b, p->channel);
+    pack_u64(b, (uint64_t)p->at);
+    pack_var(b, p->http_status);
+    pack_var(b, p->depth);
+    pack_var(b, p->page_flags);
+    pack_u64(b, p->digest);
+    pack_text(b, p->url);
+    pack_text(b, p->etag);
+    pack_text(b, p->last_modified);
+}
+
+static struct page unpack_page(struct unpack *u)
+{
+    struct page p = {.key = unpack_u64(u), .channel = unpack_u64(u), .at = (wall_ms)unpack_u64(u)};
+    p.http_status = (uint16_t)unpack_var(u);
+    p.depth = (uint16_t)unpack_var(u);
+    p.page_flags = (uint16_t)unpack_var(u);
+    p.digest = unpack_u64(u);
+    p.url = unpack_text(u, SIZE_MAX);
+    p.etag = unpack_text(u, SIZE_MAX);
+    p.last_modified = unpack_text(u, SIZE_MAX);
+    return p;
+}
+
+static status restore_pages(struct writer *w, struct span pages)
+{
+    struct unpack u = unpack_of(pages);
+    status st = begin(w);
+    while (st == ST_OK && !unpack_at_end(&u)) {
+        struct page p = unpack_page(&u);
+        bool is_new_good = false;
+        assert(!u.bad);
+        st = store_page_restore(w->o.store, &p, &is_new_good);
+        if (is_new_good)
+            atomic_fetch_add(&w->restored, 1);
+    }
+    return st;
+}
+
+/* ---- the work ---- */
+
 static status make_durable(struct writer *w, struct item *i)
 {
-    status st = commit(w);
+    status st = commit(w, true);
     if (st == ST_OK)
         st = store_sync(w->o.store);
     if (st == ST_OK)
@@ -159,6 +228,17 @@ static void perform(struct writer *w, struct item *i)
         if (st == ST_OK)
             st = store_setting_put(w->o.store, "progress", buf_span(&i->data));
         break;
+    case ITEM_CHANNEL:
+        st = begin(w);
+        if (st == ST_OK)
+            st = store_channel_put(w->o.store, i->generation, buf_span(&i->data));
+        break;
+    case ITEM_PAGES:
+        st = restore_pages(w, buf_span(&i->data));
+        break;
+    case ITEM_SETTLE:
+        st = commit(w, true);
+        break;
     case ITEM_CHECKPOINT:
         doing = "write a checkpoint to the data folder";
         st = make_durable(w, i);
@@ -172,15 +252,15 @@ static void on_time(struct writer *w, int64_t now)
 {
     status st = ST_OK;
     if (w->is_dirty && w->failure == ST_OK && now - w->last_commit >= COMMIT_MS) {
-        st = commit(w);
+        st = commit(w, false);
         if (st != ST_OK)
             fail(w, st, "commit to the data folder");
     }
     if (st == ST_OK && w->is_unpublished && !w->is_dirty && w->failure == ST_OK &&
         now - w->last_publish >= PUBLISH_MS) {
-        st = apply_publish(w->o.apply);
+        st = w->o.sink->publish(w->o.sink->self);
         if (st != ST_OK)
-            fail(w, st, "write to the index");
+            fail(w, st, "hand the pages on");
         w->is_unpublished = false;
         w->last_publish = now;
     }
@@ -205,16 +285,16 @@ static void wait_for_work(struct writer *w)
 
 static void conclude(struct writer *w)
 {
-    status st = commit(w);
+    status st = commit(w, true);
     if (st == ST_OK)
         st = store_sync(w->o.store);
     if (st != ST_OK) {
         fail(w, st, "commit to the data folder");
         return;
     }
-    st = apply_finish(w->o.apply);
+    st = w->o.sink->finish(w->o.sink->self);
     if (st != ST_OK)
-        fail(w, st, "write to the index");
+        fail(w, st, "hand the pages on");
 }
 
 static void *run(void *arg)
@@ -249,10 +329,14 @@ static void *run(void *arg)
         on_time(w, now_ms());
         pthread_mutex_lock(&w->lock);
         w->backlog -= i->data.n;
+        if (i->kind == ITEM_SETTLE) {
+            w->settled = i->generation;
+            pthread_cond_broadcast(&w->changed);
+        }
         item_free(i);
     }
     pthread_mutex_unlock(&w->lock);
-    apply_rollback(w->o.apply);
+    w->o.sink->rollback(w->o.sink->self);
     return NULL;
 }
 
@@ -327,6 +411,47 @@ void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64
     i->tmp_path = mem_str(span_str(tmp_path));
     i->final_path = mem_str(span_str(final_path));
     push(w, i);
+}
+
+void writer_put_channel(struct writer *w, uint64_t id, struct span packed)
+{
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_CHANNEL;
+    i->generation = id;
+    buf_put(&i->data, packed);
+    push(w, i);
+}
+
+void writer_put_pages(struct writer *w, struct buf *pages)
+{
+    if (!pages->n)
+        return;
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_PAGES;
+    i->data = *pages;
+    *pages = (struct buf){0};
+    push(w, i);
+}
+
+uint64_t writer_restored(const struct writer *w)
+{
+    return atomic_load(&w->restored);
+}
+
+status writer_settle(struct writer *w)
+{
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_SETTLE;
+    pthread_mutex_lock(&w->lock);
+    uint64_t ticket = i->generation = ++w->tickets;
+    pthread_mutex_unlock(&w->lock);
+    push(w, i);
+    pthread_mutex_lock(&w->lock);
+    while (w->settled < ticket)
+        pthread_cond_wait(&w->changed, &w->lock);
+    status st = w->failure;
+    pthread_mutex_unlock(&w->lock);
+    return st;
 }
 
 status writer_finish(struct writer *w)

@@ -1,24 +1,24 @@
 /* writer.h - the thread that owns the store while a crawl runs: applies summaries, syncs the journals once a second,
- * makes checkpoints durable, lets the index know every few seconds.
+ * makes checkpoints durable, lets the sink publish every few seconds.
  *
  * Work is done in the order it was handed over, so a checkpoint is committed only after every summary written before
  * it. */
 #pragma once
 
-#include "apply/apply.h"
 #include "base/log.h"
 #include "store/records.h"
-#include "store/store.h"
+#include "store/sink.h"
 
 struct writer;
 
 struct writer_opts {
-    struct store *store; /* borrowed; only the writer touches it between writer_new and writer_free */
-    struct apply *apply; /* borrowed; the same */
+    struct store *store;     /* borrowed; only the writer touches it between writer_new and writer_free */
+    const struct sink *sink; /* borrowed; the same */
     const struct log *log;
     void (*sync_journals)(void *self);                        /* called once a second when something was written */
     void (*checkpoint_done)(void *self, uint64_t generation); /* the checkpoint is durable */
     void (*failed)(void *self, status st, const char *doing); /* called once; the writer drops everything afterwards */
+    void (*unchanged)(void *self, uint64_t channel);          /* a visit found the page as it was */
     void *self;
 };
 
@@ -37,6 +37,16 @@ void writer_put_progress(struct writer *w, struct span json);
  * `file`. */
 void writer_put_checkpoint(struct writer *w, struct records_writer *file, uint64_t generation, const char *tmp_path,
                            const char *final_path);
+/* A channel's packed form. Any thread, as the two above. */
+void writer_put_channel(struct writer *w, uint64_t id, struct span packed);
+/* Copies of pages from elsewhere (store_page_restore), as writer_pack_page made them. Takes the buffer's content. */
+void writer_pack_page(struct buf *pages, const struct page *p);
+void writer_put_pages(struct writer *w, struct buf *pages);
+/* Good pages that came with writer_put_pages and were not known. */
+uint64_t writer_restored(const struct writer *w);
+/* Waits until everything handed over so far is done and committed; a checkpoint among it is durable then. ST_OK, or the
+ * first failure. Not the writer's own thread. */
+MUST_USE status writer_settle(struct writer *w);
 /* Finishes everything handed over, commits, syncs, and makes it searchable. ST_OK, or the first failure. */
 MUST_USE status writer_finish(struct writer *w);
 void writer_free(struct writer *w); /* drops what is not done */

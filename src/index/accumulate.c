@@ -7,10 +7,12 @@
 #include "base/siphash.h"
 #include "base/table.h"
 #include "codec/digest.h"
+#include "index/segment/field.h"
 #include "index/segment/name.h"
 #include "index/segment/rank.h"
 #include "index/slices.h"
 #include "index/text/url_words.h"
+#include "web/content.h"
 
 #define NONE UINT32_MAX
 #define ENTRY_BYTES 64
@@ -71,7 +73,7 @@ struct accumulator {
     size_t local_count, local_cap;
     struct link *links;
     size_t link_count, link_cap;
-    struct buf words, posting;
+    struct buf words, posting, folded;
 };
 
 struct accumulator *accumulator_new(uint64_t seed)
@@ -102,6 +104,7 @@ void accumulator_free(struct accumulator *acc)
     free(acc->links);
     buf_done(&acc->words);
     buf_done(&acc->posting);
+    buf_done(&acc->folded);
     free(acc);
 }
 
@@ -283,7 +286,31 @@ static uint32_t add_body(struct accumulator *acc, struct span text, lang_code la
     return (end < limit ? end : limit) - POSITION_BODY;
 }
 
-/* Sites, languages and names: no positions, and once is enough. */
+/* Words with blanks between them, in no order that means anything: between two of them a position is left free, so that
+ * they are never in a row, while the parts of an identifier and the characters of a word in Chinese are. */
+static uint32_t add_bag(struct accumulator *acc, struct span text, lang_code lang)
+{
+    const uint32_t limit = POSITION_BODY + POSITIONS_A_DOC_MAX;
+    uint32_t end = analyze_text(acc->analyzer, text, lang, POSITION_BODY), gaps = 0;
+    size_t n, read = 0;
+    struct token *tokens = take_tokens(acc, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (; read < tokens[i].at; read++)
+            gaps += ascii_is_space(text.p[read]);
+        uint32_t position = tokens[i].position + gaps;
+        if (position >= limit)
+            break;
+        struct local *l = local_of(acc, entry_of(acc, tokens[i].term));
+        if (is_at(acc, l, position))
+            continue;
+        l->body++;
+        add_position(acc, l, position);
+    }
+    analyze_drop(acc->analyzer, 0);
+    return (end < limit ? end : limit) - POSITION_BODY;
+}
+
+/* Sites, languages, names and fields: no positions, and once is enough. */
 static void add_special_term(struct accumulator *acc, struct span term)
 {
     local_of(acc, find_entry(acc, term, siphash(&acc->key, term)))->body = 1;
@@ -351,6 +378,18 @@ static void add_special(struct accumulator *acc, char kind, struct span text)
     add_special_term(acc, span_of(term, text.n + 2));
 }
 
+static void add_fields(struct accumulator *acc, const struct index_doc *doc)
+{
+    char term[SEGMENT_TERM_MAX];
+    for (size_t i = 0; i < doc->field_count && i < INDEX_FIELDS_MAX; i++) {
+        const struct summary_field *f = &doc->fields[i];
+        if (!content_field_name(f->name))
+            continue;
+        add_special_term(acc, field_term(f->name, term));
+        add_special_term(acc, field_value_term(f->name, f->value, &acc->folded, term));
+    }
+}
+
 static void add_specials(struct accumulator *acc, const struct index_doc *doc, lang_code lang)
 {
     struct site_names sites;
@@ -359,6 +398,7 @@ static void add_specials(struct accumulator *acc, const struct index_doc *doc, l
     for (unsigned i = 0; i < sites.count; i++)
         add_special(acc, 's', sites.names[i]);
     add_special(acc, 'l', span_str(lang_code_name(lang, code)));
+    add_fields(acc, doc);
 }
 
 static void add_posting(struct accumulator *acc, const struct local *l)
@@ -405,7 +445,7 @@ static struct doc_row row_of(const struct index_doc *doc)
         .anchors_digest = doc->anchors.n ? digest_crc32c(doc->anchors) : 0,
         .lang = lang_code_of(doc->lang),
         .prior_code = rank_prior_code(doc->votes, doc->foreign_votes, url_depth(doc->url)),
-        .flags = doc->flags,
+        .flags = (uint8_t)((doc->flags & ~ROW_UNORDERED) | (doc->is_keywords ? ROW_UNORDERED : 0)),
     };
 }
 
@@ -430,7 +470,8 @@ static void add_texts(struct accumulator *acc, const struct index_doc *doc, stru
     buf_clear(&acc->words);
     url_words(&acc->words, doc->url);
     (void)add_field(acc, buf_span(&acc->words), row->lang, HEAD_URL, POSITION_URL, POSITION_BODY - 1);
-    row->length_code = rank_length_code(add_body(acc, doc->text, row->lang));
+    uint32_t words = doc->is_keywords ? add_bag(acc, doc->text, row->lang) : add_body(acc, doc->text, row->lang);
+    row->length_code = rank_length_code(words);
     add_headings(acc, doc, row->lang);
     add_specials(acc, doc, row->lang);
     add_postings(acc);

@@ -32,17 +32,28 @@ static struct span put_span(char **at, struct span s)
 struct item *item_add(const struct index_doc *doc)
 {
     size_t headings = doc->heading_count * sizeof(*doc->headings);
-    size_t bytes = sizeof(struct item) + headings + doc->url.n + doc->site.n + doc->lang.n + doc->title.n +
+    size_t field_count = doc->field_count < INDEX_FIELDS_MAX ? doc->field_count : INDEX_FIELDS_MAX;
+    size_t fields = field_count * sizeof(*doc->fields);
+    size_t bytes = sizeof(struct item) + headings + fields + doc->url.n + doc->site.n + doc->lang.n + doc->title.n +
                    doc->text.n + doc->anchors.n + doc->content.n;
     for (size_t i = 0; i < doc->heading_count; i++)
         bytes += doc->headings[i].text.n;
+    for (size_t i = 0; i < field_count; i++)
+        bytes += doc->fields[i].name.n + doc->fields[i].value.n;
     struct item *it = mem_realloc(NULL, bytes);
     *it = (struct item){.bytes = bytes, .kind = ITEM_ADD, .doc = *doc};
     struct fact_heading *copies = (struct fact_heading *)(it + 1);
-    char *at = (char *)copies + headings;
+    struct summary_field *field_copies = (struct summary_field *)((char *)copies + headings);
+    char *at = (char *)field_copies + fields;
     for (size_t i = 0; i < doc->heading_count; i++)
         copies[i] = (struct fact_heading){doc->headings[i].level, put_span(&at, doc->headings[i].text)};
     it->doc.headings = copies;
+    for (size_t i = 0; i < field_count; i++) {
+        struct span name = put_span(&at, doc->fields[i].name);
+        field_copies[i] = (struct summary_field){name, put_span(&at, doc->fields[i].value)};
+    }
+    it->doc.fields = field_copies;
+    it->doc.field_count = field_count;
     struct span *const texts[] = {&it->doc.url,  &it->doc.site,    &it->doc.lang,   &it->doc.title,
                                   &it->doc.text, &it->doc.anchors, &it->doc.content};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "web/facts.h"
+#include "web/summary.h"
 
 struct index;
 
@@ -28,6 +29,8 @@ struct index_opts {
     uint64_t seed;     /* keys hash tables */
     const struct log *log;
 };
+
+#define INDEX_FIELDS_MAX 32
 
 /* What a page brings into the index. Everything is copied. */
 struct index_doc {
@@ -42,7 +45,10 @@ struct index_doc {
     uint32_t votes, foreign_votes;
     wall_ms fetched, changed;
     uint64_t digest, group;
-    uint8_t flags;       /* PAGE_* */
+    uint8_t flags;                      /* PAGE_* */
+    bool is_keywords;                   /* text has words without their order, blanks between: no phrase is in it */
+    const struct summary_field *fields; /* borrowed for the call; those with a bad name (content.h) are left out */
+    size_t field_count;                 /* those past INDEX_FIELDS_MAX are left out */
     struct span content; /* kept for document and snippets: a packed and compressed struct content (web/content.h) */
 };
 
@@ -114,10 +120,15 @@ struct index_document {
     uint8_t flags;
     const struct fact_heading *headings; /* in the arena */
     size_t heading_count;
+    bool is_keywords;                   /* text has words without their order */
+    const struct summary_field *fields; /* in the arena */
+    size_t field_count;
     struct span content; /* as it was given to index_add; borrowed from the snapshot */
 };
 MUST_USE status index_document(const struct index_snapshot *s, uint64_t key, struct arena *a,
                                struct index_document *out); /* ST_NOT_FOUND */
+/* Whether any page has a field (deleted ones count until they are merged away). ST_CORRUPT, ST_IO. */
+MUST_USE status index_has_fields(const struct index_snapshot *s, bool *out);
 /* Every live document's key, fetch number and URL, in no order; a status other than ST_OK stops. */
 typedef status index_doc_fn(void *arg, uint64_t key, uint64_t fetch_number, struct span url);
 MUST_USE status index_each(const struct index_snapshot *s, index_doc_fn *fn, void *arg);

@@ -422,9 +422,12 @@ status snapshot_document(const struct index_snapshot *s, unsigned part, uint32_t
                                    .text = content.text,
                                    .fetched = (wall_ms)row.fetched * 1000,
                                    .changed = (wall_ms)row.changed * 1000,
-                                   .flags = row.flags,
+                                   .flags = row.flags & (uint8_t)~ROW_UNORDERED,
                                    .headings = content.headings,
                                    .heading_count = content.heading_count,
+                                   .is_keywords = content.is_keywords,
+                                   .fields = content.fields,
+                                   .field_count = content.field_count,
                                    .content = zipped};
     (void)lang_code_name(row.lang, out->lang);
     return ST_OK;
@@ -441,6 +444,22 @@ status index_document(const struct index_snapshot *s, uint64_t key, struct arena
             return st;
     }
     return ST_NOT_FOUND;
+}
+
+status index_has_fields(const struct index_snapshot *s, bool *out)
+{
+    static const char first[] = {TERM_SPECIAL, 'f'};
+    struct span prefix = {first, sizeof(first)};
+    struct dict_cursor c;
+    bool found = false;
+    for (unsigned i = 0; i < s->part_count && !found; i++) {
+        status st = dict_seek(&c, s->parts[i].segment, prefix);
+        if (st != ST_OK && st != ST_END)
+            return st;
+        found = st == ST_OK && span_starts(c.term, prefix);
+    }
+    *out = found;
+    return ST_OK;
 }
 
 status index_each(const struct index_snapshot *s, index_doc_fn *fn, void *arg)

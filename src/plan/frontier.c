@@ -25,6 +25,7 @@ struct frontier *frontier_new(const struct frontier_opts *opts)
 
 static void lent_free(struct frontier *f, struct lent *l)
 {
+    l->host->lent--;
     table_remove(&f->lent, l->id);
     entry_free(f, l->entry);
     free(l);
@@ -60,6 +61,11 @@ void frontier_free(struct frontier *f)
     table_done(&f->ips);
     table_done(&f->net_table);
     table_done(&f->skips);
+    at = 0;
+    for (struct tally *t; (t = table_next(&f->tallies, &at));)
+        free(t);
+    table_done(&f->tallies);
+    free(f->held);
     heap_done(&f->nets);
     free(f);
 }
@@ -100,7 +106,9 @@ frontier_refusal frontier_add(struct frontier *f, mono_ms now, const struct fron
     e->site = (uint8_t)site;
     e->is_known = u->is_known;
     h->taken += !u->is_known;
-    f->urls++;
+    if (u->is_known && f->skips.n) /* wanted again, whatever a replay said of the last visit */
+        (void)table_remove(&f->skips, u->key);
+    url_came(f, h, u->channel, 1);
     if (u->is_urgent)
         list_prepend(&h->head, e);
     else
@@ -123,8 +131,8 @@ static void purge_host(struct frontier *f, struct host *h)
         any = false;
         while ((e = list_pop(&h->head))) {
             if (table_remove(&f->skips, e->key)) {
+                url_went(f, h, e->channel, 1);
                 entry_free(f, e);
-                f->urls--;
                 any = true;
             } else {
                 list_append(&kept, e);
@@ -207,7 +215,7 @@ static void host_failed(struct frontier *f, struct host *h, mono_ms now, const s
 }
 
 /* The pause after a request, by what is known of the host now. */
-static void rest(struct frontier *f, struct host *h, mono_ms now)
+void host_rest(struct frontier *f, struct host *h, mono_ms now)
 {
     host_repace(f, h);
     if (h->pace.delay_ms > 0 && now + h->pace.delay_ms > h->next_ok)
@@ -273,6 +281,7 @@ static struct lent *lend(struct frontier *f, struct host *h, lease_kind kind, un
     l->host = h;
     l->entry = e;
     l->site = site;
+    h->lent++;
     table_put(&f->lent, l->id, l);
     return l;
 }
@@ -338,13 +347,14 @@ static status lend_from(struct frontier *f, struct host *h, mono_ms now, struct 
         return st;
     if (!e) { /* runs held less than they said */
         h->put_away = 0;
+        shares_recount(f, h);
         host_update(f, h);
         return ST_OK;
     }
     /* A site number past the list means a damaged run: its URL cannot be rebuilt. */
     if (e->site >= h->site_count || (f->skips.n && table_remove(&f->skips, e->key))) {
+        url_went(f, h, e->channel, 1);
         entry_free(f, queue_pop(f, h));
-        f->urls--;
         host_update(f, h);
         return ST_OK;
     }
@@ -436,7 +446,7 @@ static bool concerns_host(const struct frontier_result *r)
 
 static bool retries(const struct lent *l, const struct frontier_result *r)
 {
-    if (l->kind != LEASE_PAGE)
+    if (l->kind != LEASE_PAGE || l->is_dropped)
         return false;
     bool is_server_error = r->st == ST_OK && r->http_status >= 500;
     if (concerns_host(r) && gives_up(l->host, r))
@@ -459,13 +469,13 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
             host_failed(f, h, now, r);
         else if (r->st == ST_OK)
             host_answered(h, r);
-        rest(f, h, now);
+        host_rest(f, h, now);
         l->entry->tries++;
         if (again)
             take_back(f, l, concerns_host(r));
     }
     if (!again)
-        f->urls--;
+        url_went(f, h, l->entry->channel, 1);
     uncount_request(f, l);
     lent_free(f, l);
     host_update(f, h);
@@ -491,7 +501,7 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
             s->failing_since = wall;
         host_failed(f, h, now, r);
     }
-    rest(f, h, now);
+    host_rest(f, h, now);
     uncount_request(f, l);
     lent_free(f, l);
     host_update(f, h);
@@ -508,10 +518,15 @@ void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_coun
                                     .memory = f->memory,
                                     .url_memory = f->url_memory};
     size_t at = 0;
+    for (struct tally *t; (t = table_next(&f->tallies, &at));)
+        t->given_up = 0;
+    at = 0;
     for (const struct host *h; (h = table_next(&f->hosts, &at));) {
         if (h->is_given_up) {
             out->hosts_given_up++;
             out->urls_given_up += host_queued(h);
+            for (size_t i = 0; i < h->share_count; i++)
+                h->shares[i].of->given_up += h->shares[i].urls;
         } else if (h->failures && h->next_ok > now) {
             out->hosts_waiting++;
         }
@@ -541,7 +556,7 @@ void frontier_rest(struct frontier *f, mono_ms now)
 {
     size_t at = 0;
     for (struct host *h; (h = table_next(&f->hosts, &at));) {
-        rest(f, h, now);
+        host_rest(f, h, now);
         host_update(f, h);
     }
 }

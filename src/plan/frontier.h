@@ -160,6 +160,55 @@ MUST_USE status frontier_set_state(struct frontier *f, mono_ms now, wall_ms wall
 typedef status frontier_run_fn(void *arg, struct frontier_run run);
 MUST_USE status frontier_packed_runs(struct span packed, frontier_run_fn *fn, void *arg);
 
+/* ---- by channel, by host, by network ---- */
+
+struct frontier_channel {
+    uint64_t urls;     /* waiting and lent */
+    uint64_t given_up; /* of those, on hosts given up: as of the last frontier_counts */
+};
+/* Zeros when the frontier has nothing of it. */
+void frontier_channel_counts(const struct frontier *f, uint64_t channel, struct frontier_channel *out);
+/* Up to `max` channels that have something on the host; returns how many. */
+size_t frontier_host_channels(const struct frontier *f, struct span host, uint64_t *out, size_t max);
+/* As many URLs as the channels have on the host; fn may be called for up to all of them. */
+typedef void frontier_share_fn(void *arg, uint64_t channel, uint64_t urls);
+void frontier_host_shares(const struct frontier *f, struct span host, frontier_share_fn *fn, void *arg);
+
+/* Called with the key of a URL. */
+typedef void frontier_key_fn(void *arg, uint64_t key);
+/* Every URL of a channel, lent ones too. Reads runs. */
+MUST_USE status frontier_each_waiting(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg);
+/* Takes all waiting URLs of a channel out and tells `fn` of them; those that are lent end with their lease, and are not
+ * tried again. Reads and writes runs: on failure some URLs are left and the same call may be made again. */
+MUST_USE status frontier_drop_channel(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg);
+/* Takes a host out with all that waits on it, and tells `fn` of that. ST_NOT_FOUND; ST_BUSY: something of it is lent,
+ * so the host itself stays, empty. */
+MUST_USE status frontier_drop_host(struct frontier *f, struct span host, frontier_key_fn *fn, void *arg);
+
+/* From now on nothing at an address of the network is lent. True: something still is. */
+bool frontier_hold_network(struct frontier *f, const struct network *n);
+/* Takes every host out that is, or when last heard of was, in the network, and ends the hold. Each comes as one or more
+ * pieces of up to FRONTIER_PIECE_BYTES of URLs, packed hosts that stand alone: the first has the robots rules, all have
+ * the politeness. `key` is told of every URL. ST_BUSY: something of a host is lent. When `fn` fails, hosts that it
+ * took whole are gone and the others are here; the same call may be made again. */
+#define FRONTIER_PIECE_BYTES (256u << 10)
+MUST_USE status frontier_take_network(struct frontier *f, mono_ms now, wall_ms wall, const struct network *n,
+                                      frontier_host_fn *fn, frontier_key_fn *key, void *arg);
+/* The counterpart, in a frontier that may be of another folder: politeness and rules of a piece. The host is made when
+ * it is not here; else the stricter of both counts. It waits its pause in any case: clocks differ. Its URLs are the
+ * caller's to add: frontier_packed_urls. ST_CORRUPT: no packed host, or one whose sites are not its own. */
+MUST_USE status frontier_adopt_host(struct frontier *f, mono_ms now, wall_ms wall, struct span packed);
+struct frontier_packed_url {
+    struct span url; /* lives until the callback returns */
+    uint64_t channel;
+    unsigned depth, hops;
+    struct span etag, last_modified;
+    bool is_known;
+};
+typedef status frontier_url_fn(void *arg, const struct frontier_packed_url *u);
+/* The URLs in a piece, first in the queue first. ST_INVALID: it names runs, so it does not stand alone. */
+MUST_USE status frontier_packed_urls(struct span packed, frontier_url_fn *fn, void *arg);
+
 /* What a packed host says, for status and explain. Text is borrowed from `packed`; rules are owned: frontier_info_done.
  */
 struct frontier_info {

@@ -244,6 +244,7 @@ void host_unlist(struct frontier *f, struct host *h)
 
 void host_destroy(struct frontier *f, struct host *h)
 {
+    shares_release(f, h);
     host_detach(f, h);
     host_unlist(f, h);
     list_free(f, &h->head);
@@ -305,6 +306,7 @@ static struct ip *ip_get(struct frontier *f, const struct addr *addr)
     ip->addr = *addr;
     ip->key = key;
     ip->net = net;
+    ip->is_held = addr_is_held(f, addr);
     table_put(&f->ips, key, ip);
     f->memory += IP_BYTES;
     return ip;
@@ -358,6 +360,8 @@ void host_attach(struct frontier *f, struct host *h, const struct addr *addr)
         return;
     host_detach(f, h);
     h->ip = ip_get(f, addr);
+    if (addr->family)
+        h->last_addr = *addr;
     h->ip->host_count++;
     h->ip->net->hosts++;
     count_domain(f, h, 1);
@@ -401,7 +405,7 @@ void ip_update(struct frontier *f, struct ip *ip)
     /* Floors are the same for all hosts of an address: they depend on the address and on the operator. */
     bool has_floors = top && CONTAINER_OF(top, struct host, node)->pace.has_floors;
     unsigned limit = pace_shared(&f->o.pace, f->o.pace.addr_flight, (unsigned)ip->domains.n);
-    if (!top || (has_floors && ip->flight >= limit))
+    if (!top || ip->is_held || (has_floors && ip->flight >= limit))
         heap_remove(&net->ips, &ip->node);
     else
         heap_set(&net->ips, &ip->node, top->key > ip->next_ok ? top->key : ip->next_ok);

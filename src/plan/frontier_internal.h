@@ -6,6 +6,19 @@
 #include "plan/frontier.h"
 #include "plan/trap.h"
 
+/* What one channel has in this frontier. */
+struct tally {
+    uint64_t channel;
+    uint64_t urls;     /* waiting and lent */
+    uint64_t given_up; /* of those, on hosts given up: as of the last frontier_counts */
+};
+
+/* What one channel has on a host. Nearly every host has one of these. */
+struct share {
+    struct tally *of; /* borrowed from frontier.tallies */
+    uint64_t urls;    /* waiting and lent */
+};
+
 /* A URL in memory: what follows the site, then the validators, in one block. */
 struct entry {
     struct entry *next;
@@ -44,6 +57,7 @@ struct ip {
     struct addr addr;
     uint64_t key;
     unsigned flight, host_count;
+    bool is_held;         /* nothing at it is lent */
     struct table domains; /* registered domain -> struct domain_count */
     mono_ms next_ok;
 };
@@ -59,7 +73,9 @@ struct host {
     uint64_t key;
     host_state state;
     bool is_given_up, has_robots_lent, is_own;
+    unsigned lent; /* leases, whatever their kind */
     unsigned flight, failures, addr_choices;
+    struct addr last_addr; /* the last one it had, also in an earlier run; family 0: never had one */
     mono_ms next_ok, addr_expires;
     struct pace pace;
     struct site *sites; /* owned */
@@ -67,7 +83,9 @@ struct host {
     struct entry_list head, tail; /* head, then the runs, then tail */
     struct frontier_run *runs;    /* owned ring: oldest at run_at */
     size_t run_at, run_count, run_cap;
-    uint64_t put_away; /* URLs in the runs, at most: skipped ones count until seen */
+    uint64_t put_away;    /* URLs in the runs, at most: skipped ones count until seen */
+    struct share *shares; /* owned; together as many URLs as wait and are lent */
+    size_t share_count;
     uint64_t taken, requests, failures_total, traps;
     uint64_t successes; /* answers in this run */
     status last_failure;
@@ -83,7 +101,8 @@ struct lent {
     struct ip *ip;       /* where it was counted; NULL: not counted */
     struct entry *entry; /* owned; NULL for robots.txt */
     unsigned site;
-    char url[]; /* NUL-terminated */
+    bool is_dropped; /* its channel ended: not tried again */
+    char url[];      /* NUL-terminated */
 };
 
 struct frontier {
@@ -92,12 +111,18 @@ struct frontier {
     struct heap nets;
     struct table hosts, ips, net_table;
     struct table lent;
-    struct table skips; /* key -> any non-NULL */
+    struct table skips;   /* key -> any non-NULL */
+    struct table tallies; /* channel -> struct tally, owned */
+    struct network *held; /* owned */
+    size_t held_count;
     struct host *unresolved, *unresolved_last;
     uint64_t next_lease;
     uint64_t urls, traps;
     size_t memory, url_memory;
 };
+
+/* frontier.c */
+void host_rest(struct frontier *f, struct host *h, mono_ms now); /* the pause after a request */
 
 /* frontier_host.c */
 struct host *host_find(const struct frontier *f, struct span name);
@@ -133,3 +158,16 @@ void entry_pack(struct buf *out, const struct entry *e);
 status entries_unpack(struct frontier *f, struct span packed, struct entry_list *out);
 void host_pack(const struct frontier *f, const struct host *h, mono_ms now, wall_ms wall, bool with_urls,
                struct buf *out);
+/* One piece of a host that stands alone: `urls` is packed entries, `n` of them. */
+void host_pack_piece(const struct host *h, mono_ms now, wall_ms wall, bool with_rules, struct span urls, uint64_t n,
+                     struct buf *out);
+
+/* frontier_share.c: what waits, counted by host and channel, and taken out by either. */
+void url_came(struct frontier *f, struct host *h, uint64_t channel, uint64_t n);
+void url_went(struct frontier *f, struct host *h, uint64_t channel, uint64_t n);
+void shares_release(struct frontier *f, struct host *h); /* the host goes with all it has */
+/* Runs said more than they held: what is counted becomes what is there. */
+void shares_recount(struct frontier *f, struct host *h);
+typedef status entry_fn(void *arg, const struct entry *e);
+status runs_each(struct frontier *f, const struct host *h, entry_fn *fn, void *arg); /* the runs stay */
+bool addr_is_held(const struct frontier *f, const struct addr *a);

@@ -36,6 +36,7 @@ struct serve {
     char *data_dir, *public_url, *version; /* owned */
     struct span public_host;               /* in public_url */
     bool is_loopback;                      /* listens on a loopback address alone */
+    bool is_tls;                           /* people reach it by https */
     mono_ms started;
     struct sip_key key; /* of ETags and the limiter; drawn at start */
     struct assets *assets;

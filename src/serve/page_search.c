@@ -1,6 +1,7 @@
 /* page_search.c - results, for people and as JSON. */
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "codec/json.h"
 #include "index/search/search_json.h"
 #include "io/clock.h"
@@ -11,6 +12,8 @@
 
 #define PAGES_AROUND 2 /* page links on each side of the current one */
 #define PAGES_MAX (SEARCH_DEPTH_MAX / PAGE_HITS)
+#define FIELDS_SHOWN 6
+#define FIELD_BYTES_SHOWN 120
 
 const double timing_bounds[TIMING_BUCKETS - 1] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1};
 
@@ -53,6 +56,53 @@ static void put_search_href(struct buf *out, struct span query, uint64_t page, b
 
 /* ---- parts of the page ---- */
 
+/* The query with the field as one more filter, or an empty span where the value cannot be written in a query. */
+static struct span with_field(struct results *x, const struct summary_field *f)
+{
+    struct buf b = {0};
+    buf_put(&b, x->query);
+    buf_printf(&b, " field:%.*s=\"%.*s\"", SPAN_ARG(f->name), SPAN_ARG(f->value));
+    bool fits = f->value.n <= FIELD_BYTES_SHOWN && b.n <= SEARCH_QUERY_MAX && utf8_is_valid(f->value);
+    for (size_t at = 0; at < f->value.n && fits;) {
+        uint32_t c = utf8_next(f->value, &at, NULL);
+        fits = c >= ' ' && c != '"' && !(c >= 0x201c && c <= 0x201f) && c != 0xab && c != 0xbb && c != 0xff02;
+    }
+    bool is_there = span_search(x->query, span_from(buf_span(&b), x->query.n), false) < x->query.n;
+    struct span query = fits && !is_there ? arena_copy(x->r->arena, buf_span(&b)) : (struct span){0};
+    buf_done(&b);
+    return query;
+}
+
+static void put_field(struct results *x, const struct summary_field *f)
+{
+    struct buf *out = x->out;
+    struct span value = utf8_cut(f->value, FIELD_BYTES_SHOWN), query = with_field(x, f);
+    buf_puts(out, "<li><span class=\"name\" lang=\"\">");
+    html_text(out, f->name);
+    buf_puts(out, "</span>: ");
+    if (query.n) {
+        buf_puts(out, "<a rel=\"nofollow\" href=\"");
+        put_search_href(out, query, 1, x->is_unfolded);
+        buf_puts(out, "\">");
+    }
+    buf_puts(out, "<bdi>");
+    html_text(out, value);
+    buf_puts(out, value.n < f->value.n ? "\xe2\x80\xa6</bdi>" : "</bdi>");
+    buf_puts(out, query.n ? "</a></li>" : "</li>");
+}
+
+static void put_fields(struct results *x, const struct search_hit *h)
+{
+    if (!h->field_count)
+        return;
+    buf_puts(x->out, "<ul class=\"fields\" aria-label=\"Fields\">");
+    for (size_t i = 0; i < h->field_count && i < FIELDS_SHOWN; i++)
+        put_field(x, &h->fields[i]);
+    if (h->field_count > FIELDS_SHOWN)
+        buf_printf(x->out, "<li lang=\"en\">%zu more</li>", h->field_count - FIELDS_SHOWN);
+    buf_puts(x->out, "</ul>");
+}
+
 static void put_hit(struct results *x, const struct search_hit *h)
 {
     struct buf *out = x->out;
@@ -81,6 +131,7 @@ static void put_hit(struct results *x, const struct search_hit *h)
         html_marked(out, &h->snippet);
         buf_puts(out, "</p>");
     }
+    put_fields(x, h);
     buf_puts(out, "<p class=\"facts\" lang=\"en\">");
     const char *dot = "";
     wall_ms date = h->changed ? h->changed : h->fetched;
@@ -92,6 +143,10 @@ static void put_hit(struct results *x, const struct search_hit *h)
         buf_printf(out, "%s<span>", dot);
         html_language(out, span_str(h->lang));
         buf_puts(out, "</span>");
+        dot = "<span class=\"dot\" aria-hidden=\"true\"> \xc2\xb7 </span>";
+    }
+    if (h->is_keywords) {
+        buf_printf(out, "%s<span>known by its words only</span>", dot);
         dot = "<span class=\"dot\" aria-hidden=\"true\"> \xc2\xb7 </span>";
     }
     if (h->similar) {

@@ -153,7 +153,7 @@ static void put_charts(struct buf *out)
 
 void page_status(const struct page_request *r, struct httpd_answer *ans)
 {
-    static const char *const scripts[] = {"chart.min.js", "status.js", NULL};
+    static const char *const scripts[] = {"chart.min.js", "charts.js", "status.js", NULL};
     struct watch_now n;
     struct buf *out = &ans->body;
     watch_get(r->s->watch, &n);

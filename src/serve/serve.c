@@ -186,7 +186,7 @@ static struct span base_of(struct serve *s, struct arena *a, struct span host)
     if (s->public_url)
         return span_str(s->public_url);
     struct buf b = {0};
-    buf_puts(&b, "http://");
+    buf_puts(&b, s->is_tls ? "https://" : "http://");
     buf_put(&b, request_host_is_plain(host) ? host : SPAN("localhost"));
     struct span base = arena_copy(a, buf_span(&b));
     buf_done(&b);
@@ -238,9 +238,8 @@ static bool is_refused(const struct page_request *r, const struct route *route, 
     return true;
 }
 
-static void on_request(void *self, const struct httpd_request *req, struct httpd_answer *ans)
+void serve_request(struct serve *s, const struct httpd_request *req, struct httpd_answer *ans)
 {
-    struct serve *s = self;
     struct arena arena;
     arena_init(&arena);
     size_t mark = span_find(req->target, '?', 0);
@@ -267,6 +266,11 @@ static void on_request(void *self, const struct httpd_request *req, struct httpd
     if (!is_deferred) /* else the answer is no longer ours */
         count_answer(s, ans->status);
     arena_done(&arena);
+}
+
+static void on_request(void *self, const struct httpd_request *req, struct httpd_answer *ans)
+{
+    serve_request(self, req, ans);
 }
 
 /* ---- life ---- */
@@ -330,13 +334,14 @@ static unsigned worker_count(unsigned wanted)
     return n > WORKERS_MAX ? WORKERS_MAX : n;
 }
 
-status serve_new(const struct serve_opts *o, struct serve **out)
+static status make(const struct serve_opts *o, struct serve **out)
 {
     struct serve *s = mem_alloc(sizeof(*s));
     struct buf path = {0};
     s->data_dir = mem_str(span_str(o->data_dir));
     s->version = mem_str(o->version);
     s->is_loopback = o->addr.family == 0 || addr_classify(&o->addr) == ADDR_LOOPBACK;
+    s->is_tls = o->is_tls;
     s->started = clock_mono();
     status st = take_public_url(s, o->public_url);
     if (st == ST_OK)
@@ -355,15 +360,38 @@ status serve_new(const struct serve_opts *o, struct serve **out)
                                                .burst = o->query_rate * BURST_S < 1 ? 1 : o->query_rate * BURST_S,
                                                .loopback_factor = LOOPBACK_FACTOR,
                                                .key = s->key});
-        st = start_server(s, o);
     }
     buf_done(&path);
-    if (st != ST_OK) {
-        int err = errno;
-        serve_free(s);
-        errno = err;
-        return st;
-    }
+    *out = s; /* half of it too: serve_free knows */
+    return st;
+}
+
+static status give_up(struct serve *s, status st)
+{
+    int err = errno;
+    serve_free(s);
+    errno = err;
+    return st;
+}
+
+status serve_embed(const struct serve_opts *o, struct serve **out)
+{
+    struct serve *s;
+    status st = make(o, &s);
+    if (st != ST_OK)
+        return give_up(s, st);
+    *out = s;
+    return ST_OK;
+}
+
+status serve_new(const struct serve_opts *o, struct serve **out)
+{
+    struct serve *s;
+    status st = make(o, &s);
+    if (st == ST_OK)
+        st = start_server(s, o);
+    if (st != ST_OK)
+        return give_up(s, st);
     *out = s;
     return ST_OK;
 }
@@ -373,12 +401,18 @@ int serve_port(const struct serve *s)
     return httpd_port(s->httpd);
 }
 
+void serve_stop(struct serve *s)
+{
+    workers_stop(s->workers); /* every deferred request is answered now; new ones are refused at once */
+}
+
 void serve_free(struct serve *s)
 {
     if (!s)
         return;
-    workers_stop(s->workers); /* every deferred request is answered now; new ones are refused at once */
-    httpd_free(s->httpd);
+    serve_stop(s);
+    if (s->httpd)
+        httpd_free(s->httpd);
     workers_free(s->workers);
     for (size_t i = 0; i < WORKERS_MAX; i++)
         analyzer_free(s->analyzers[i]);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/span.h"
 #include "base/status.h"
+#include "io/httpd.h"
 #include "place/addr.h"
 
 #define SERVE_WAITING_DEFAULT 128  /* requests that wait for a worker; the next gets 503 */
@@ -25,6 +26,7 @@ struct serve_opts {
     struct span public_url; /* "https://search.example.org": how people reach it, where that is not the address listened
                                on; empty: as their Host header says */
     struct span version;    /* of the program, shown to people */
+    bool is_tls;            /* embedded: the server it is part of speaks TLS */
 };
 
 /* Copies the options. A folder without index or crawl is fine: the pages say so. ST_BUSY: the port is taken;
@@ -32,5 +34,12 @@ struct serve_opts {
  * URL; ST_IO. */
 MUST_USE status serve_new(const struct serve_opts *opts, struct serve **out);
 int serve_port(const struct serve *s);
+
+/* Without a server of its own: part of one that has more to do. The owner hands it requests (serve_request, on the
+ * server's threads; their bodies are not looked at), and calls serve_stop before it ends the server, serve_free after.
+ */
+MUST_USE status serve_embed(const struct serve_opts *opts, struct serve **out);
+void serve_request(struct serve *s, const struct httpd_request *req, struct httpd_answer *ans);
+void serve_stop(struct serve *s);
 /* Answers what is under way, refuses what waits, and ends. NULL is fine. */
 void serve_free(struct serve *s);

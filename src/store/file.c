@@ -197,9 +197,9 @@ status file_sync_dir(const char *path)
     return st;
 }
 
-static status write_new(const char *path, struct span content)
+static status write_new(const char *path, mode_t mode, struct span content)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd < 0)
         return status_of_errno();
     status st = file_write_all(fd, content);
@@ -222,11 +222,13 @@ static status sync_parent(const char *path)
     return st;
 }
 
-status file_replace(const char *path, struct span content)
+static status replace(const char *path, mode_t mode, struct span content)
 {
     struct buf temp = {0};
     buf_printf(&temp, "%s.tmp", path);
-    status st = write_new(buf_cstr(&temp), content);
+    if (mode == 0600)
+        unlink(buf_cstr(&temp)); /* one left by a kill, or put there by somebody, may be readable by others */
+    status st = write_new(buf_cstr(&temp), mode, content);
     if (st == ST_OK && rename(temp.p, path) != 0)
         st = status_of_errno();
     int saved = errno;
@@ -235,6 +237,16 @@ status file_replace(const char *path, struct span content)
     buf_done(&temp);
     errno = saved;
     return st == ST_OK ? sync_parent(path) : st;
+}
+
+status file_replace(const char *path, struct span content)
+{
+    return replace(path, 0666, content);
+}
+
+status file_replace_secret(const char *path, struct span content)
+{
+    return replace(path, 0600, content);
 }
 
 static long read_pid(int fd)

@@ -9,7 +9,8 @@ MUST_USE status file_mkdir(const char *path);                             /* wit
 MUST_USE status file_read(const char *path, size_t max, struct buf *out); /* ST_NOT_FOUND, ST_LIMIT */
 /* Written beside it, fsynced, renamed, folder fsynced: afterwards either the old or the new content is there. */
 MUST_USE status file_replace(const char *path, struct span content);
-MUST_USE status file_write_all(int fd, struct span data); /* repeats short writes */
+MUST_USE status file_replace_secret(const char *path, struct span content); /* readable by its owner alone */
+MUST_USE status file_write_all(int fd, struct span data);                   /* repeats short writes */
 MUST_USE status file_sync(int fd);
 MUST_USE status file_sync_dir(const char *path);
 /* Takes an exclusive lock on path (made when missing) and writes our process id into it. ST_BUSY: somebody has it, and

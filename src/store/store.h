@@ -97,12 +97,26 @@ struct visit_effect {
     wall_ms changed_at;
 };
 MUST_USE status store_page_visit(struct store *s, const struct page *p, struct visit_effect *effect);
+/* What another folder knew of a page, so that it is a known one here: its key, url, channel, depth, at, http_status,
+ * digest, etag, last_modified and page_flags; all else is ignored. Counts as a visit before all visits of this folder.
+ * When the page is here already the later of the two counts, by `at`. *is_new_good (when given): a good copy, and there
+ * was none here. */
+MUST_USE status store_page_restore(struct store *s, const struct page *p, bool *is_new_good);
 typedef status store_page_fn(void *arg, const struct page *p);
 MUST_USE status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg); /* ST_NOT_FOUND */
 /* The page's content is lost or not to be trusted: from now on it has none, so that the next visit brings it again. */
 MUST_USE status store_page_drop_content(struct store *s, uint64_t key);
 /* In order of first visit; only those of `channel` unless that is 0. Reads a consistent snapshot. */
 MUST_USE status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg);
+
+/* Those of `channel` last visited before `before` (0: all), oldest visit first, at most `max` (0: all). */
+MUST_USE status store_page_oldest(struct store *s, uint64_t channel, wall_ms before, uint64_t max, store_page_fn *fn,
+                                  void *arg);
+
+/* A part of them, for readers that come back: those of `channel` after the one numbered `after` (0: from the first), at
+ * most `max`. *last is the number to go on after, or 0 when there are no more. */
+MUST_USE status store_page_after(struct store *s, uint64_t channel, uint64_t after, unsigned max, store_page_fn *fn,
+                                 void *arg, uint64_t *last);
 
 struct page_counts {
     uint64_t known, good, redirects, gone, errors, refused;

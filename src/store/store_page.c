@@ -68,6 +68,12 @@ const char *const store_page_sql[SQL_COUNT] = {
 static const char each_sql[] = "SELECT " NAMES "number FROM page ORDER BY number";
 static const char each_of_channel_sql[] = "SELECT " NAMES "number FROM page WHERE channel = ?1 ORDER BY number";
 
+static const char oldest_sql[] =
+    "SELECT " NAMES "number FROM page WHERE channel = ?1 AND at < ?2 ORDER BY at, number LIMIT ?3";
+
+static const char after_sql[] =
+    "SELECT " NAMES "number FROM page WHERE number > ?2 AND channel = ?1 ORDER BY number LIMIT ?3";
+
 static void bind_time(sqlite3_stmt *st, int at, int32_t us)
 {
     if (us >= 0)
@@ -221,8 +227,8 @@ static uint64_t content_after(const struct page *old, const struct page *now)
         return old->content;
     if (!is_good(now->outcome) || !now->has_content)
         return 0;
-    bool is_same = now->outcome == VISIT_UNCHANGED && span_eq(now->title, old->title) &&
-                   now->page_flags == old->page_flags && old->content;
+    bool is_same = old->content && now->outcome == VISIT_UNCHANGED && span_eq(now->title, old->title) &&
+                   now->page_flags == old->page_flags;
     return is_same ? old->content : now->fetch_number;
 }
 
@@ -325,6 +331,123 @@ static status write_back(struct store *s, const struct page *visit, int64_t numb
     return store_db_run(s, statement);
 }
 
+/* ---- from another folder ---- */
+
+static uint8_t outcome_of_copy(uint16_t http)
+{
+    if ((http >= 200 && http < 300) || http == 304)
+        return VISIT_UNCHANGED;
+    if (http >= 300 && http < 400)
+        return VISIT_REDIRECT;
+    return http == 404 || http == 410 ? VISIT_GONE : VISIT_ERROR;
+}
+
+/* A page that gave no answer lately, and has a digest or a validator, is one that there was a good copy of. */
+static bool has_copy(const struct page *p)
+{
+    uint8_t outcome = outcome_of_copy(p->http_status);
+    return is_good(outcome) || (outcome == VISIT_ERROR && (p->digest || p->etag.n || p->last_modified.n));
+}
+
+/* The row that a copy becomes; `old` is all zero when there is none. */
+static struct page restored(const struct page *copy, const struct page *old, struct buf *history)
+{
+    struct page p = *old;
+    p.key = copy->key;
+    p.url = copy->url;
+    p.channel = copy->channel;
+    p.depth = copy->depth;
+    p.at = copy->at;
+    p.http_status = copy->http_status;
+    p.outcome = outcome_of_copy(copy->http_status);
+    p.failure = copy->http_status ? ST_OK : old->failure;
+    bool changed = old->good_at && copy->digest != old->digest;
+    if (changed)
+        p.content = 0; /* of a text that is not the page's any more */
+    p.digest = copy->digest;
+    p.etag = copy->etag;
+    p.last_modified = copy->last_modified;
+    p.page_flags = copy->page_flags;
+    p.first_seen = old->visits ? old->first_seen : copy->at;
+    p.visits = old->visits ? old->visits : 1;
+    if (!old->visits)
+        p.dns_us = p.connect_us = p.tls_us = p.first_byte_us = p.total_us = -1;
+    if (has_copy(copy)) {
+        p.good_at = copy->at;
+        if (!old->good_at || changed)
+            p.changed_at = copy->at;
+        if (is_good(p.outcome)) {
+            put_history(history, old->history, copy->at, changed);
+            p.history = buf_span(history);
+        }
+    }
+    return p;
+}
+
+static status put_row(struct store *s, const struct page *p, int64_t number)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, number ? SQL_PAGE_UPDATE : SQL_PAGE_INSERT, &statement);
+    if (st != ST_OK)
+        return st;
+    bind_page(statement, p);
+    if (number) {
+        sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
+        return store_db_run(s, statement);
+    }
+    sqlite3_bind_int64(statement, COL_key + 1, (int64_t)p->key);
+    sqlite3_bind_text64(statement, COL_url + 1, p->url.n ? p->url.p : "", p->url.n, SQLITE_STATIC, SQLITE_UTF8);
+    st = store_db_run(s, statement);
+    return st == ST_OK ? note_key(s, p->key, sqlite3_last_insert_rowid(s->db)) : st;
+}
+
+static status restore_inside(struct store *s, const struct page *copy, bool *is_new_good)
+{
+    struct page old = {0};
+    sqlite3_stmt *old_row = NULL;
+    int64_t number = 0;
+    status st = find(s, copy->key, &number);
+    if (st == ST_OK && number)
+        st = store_db_take(s, SQL_PAGE_OLD, &old_row);
+    if (st == ST_OK && number) {
+        sqlite3_bind_int64(old_row, 1, number);
+        int rc = sqlite3_step(old_row);
+        st = rc == SQLITE_DONE ? ST_CORRUPT : store_db_status(s->db, rc);
+        if (st == ST_OK)
+            read_page(old_row, &old);
+    }
+    if (st == ST_OK && (!number || copy->at > old.at)) {
+        struct page p = restored(copy, &old, &s->history);
+        *is_new_good = is_good(p.outcome) && !(number && is_good(old.outcome));
+        st = put_row(s, &p, number);
+    }
+    if (old_row)
+        sqlite3_reset(old_row);
+    return st;
+}
+
+status store_page_restore(struct store *s, const struct page *p, bool *is_new_good)
+{
+    bool ignored;
+    if (!is_new_good)
+        is_new_good = &ignored;
+    *is_new_good = false;
+    if (!sqlite3_get_autocommit(s->db))
+        return restore_inside(s, p, is_new_good);
+    status st = store_begin(s);
+    if (st == ST_OK)
+        st = restore_inside(s, p, is_new_good);
+    if (st == ST_OK)
+        st = store_commit(s);
+    int saved = errno;
+    if (st != ST_OK)
+        store_rollback(s);
+    errno = saved;
+    return st;
+}
+
+/* ---- visits ---- */
+
 static status update(struct store *s, const struct page *visit, int64_t number, struct visit_effect *effect)
 {
     sqlite3_stmt *old_row = NULL;
@@ -409,13 +532,10 @@ status store_page_drop_content(struct store *s, uint64_t key)
     return store_db_run(s, statement);
 }
 
-status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg)
+static status each(struct store *s, sqlite3_stmt *statement, store_page_fn *fn, void *arg)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(s->db, channel ? each_of_channel_sql : each_sql, -1, &statement, NULL);
-    status st = store_db_status(s->db, rc);
-    if (st == ST_OK && channel)
-        sqlite3_bind_int64(statement, 1, (int64_t)channel);
+    status st = ST_OK;
+    int rc = SQLITE_OK;
     while (st == ST_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         struct page p;
         read_page(statement, &p);
@@ -423,7 +543,62 @@ status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, voi
     }
     if (st == ST_OK)
         st = store_db_status(s->db, rc);
+    return st;
+}
+
+status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, channel ? each_of_channel_sql : each_sql, -1, &statement, NULL);
+    status st = store_db_status(s->db, rc);
+    if (st == ST_OK && channel)
+        sqlite3_bind_int64(statement, 1, (int64_t)channel);
+    if (st == ST_OK)
+        st = each(s, statement, fn, arg);
     sqlite3_finalize(statement);
+    return st;
+}
+
+status store_page_oldest(struct store *s, uint64_t channel, wall_ms before, uint64_t max, store_page_fn *fn, void *arg)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, oldest_sql, -1, &statement, NULL);
+    status st = store_db_status(s->db, rc);
+    if (st == ST_OK) {
+        sqlite3_bind_int64(statement, 1, (int64_t)channel);
+        sqlite3_bind_int64(statement, 2, before ? before : INT64_MAX);
+        sqlite3_bind_int64(statement, 3, max && max < INT64_MAX ? (int64_t)max : -1);
+        st = each(s, statement, fn, arg);
+    }
+    sqlite3_finalize(statement);
+    return st;
+}
+
+status store_page_after(struct store *s, uint64_t channel, uint64_t after, unsigned max, store_page_fn *fn, void *arg,
+                        uint64_t *last)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, after_sql, -1, &statement, NULL);
+    status st = store_db_status(s->db, rc);
+    unsigned n = 0;
+    uint64_t number = 0;
+    if (st == ST_OK) {
+        sqlite3_bind_int64(statement, 1, (int64_t)channel);
+        sqlite3_bind_int64(statement, 2, (int64_t)after);
+        sqlite3_bind_int64(statement, 3, max);
+        while (st == ST_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+            struct page p;
+            read_page(statement, &p);
+            number = (uint64_t)sqlite3_column_int64(statement, sqlite3_column_count(statement) - 1);
+            n++;
+            st = fn(arg, &p);
+        }
+        if (st == ST_OK)
+            st = store_db_status(s->db, rc);
+    }
+    sqlite3_finalize(statement);
+    if (st == ST_OK)
+        *last = n == max ? number : 0;
     return st;
 }
 

@@ -1,9 +1,13 @@
 #include "web/content.h"
 
 #include "base/pack.h"
+#include "base/utf8.h"
+#include "codec/digest.h"
 
 #define ANCHORS_MAX FACTS_LINKS_MAX
 #define URL_TEXT_MAX 8192
+
+enum { IS_KEYWORDS = 1 };
 
 void content_pack(const struct content *c, struct buf *out)
 {
@@ -27,6 +31,12 @@ void content_pack(const struct content *c, struct buf *out)
     for (size_t i = 0; i < c->anchor_count; i++) {
         pack_text(out, c->anchors[i].url);
         pack_text(out, c->anchors[i].text);
+    }
+    pack_u8(out, c->is_keywords ? IS_KEYWORDS : 0);
+    pack_var(out, c->field_count);
+    for (size_t i = 0; i < c->field_count; i++) {
+        pack_text(out, c->fields[i].name);
+        pack_text(out, c->fields[i].value);
     }
 }
 
@@ -62,6 +72,23 @@ static void unpack_anchors(struct arena *a, struct unpack *u, struct content *c)
     c->anchor_count = (size_t)n;
 }
 
+static void unpack_fields(struct arena *a, struct unpack *u, struct content *c)
+{
+    c->is_keywords = unpack_u8(u) & IS_KEYWORDS;
+    uint64_t n = unpack_var(u);
+    if (n > CONTENT_FIELDS_MAX)
+        u->bad = true;
+    if (u->bad || !n)
+        return;
+    struct summary_field *f = arena_alloc(a, (size_t)n * sizeof(*f));
+    for (uint64_t i = 0; i < n && !u->bad; i++) {
+        f[i].name = unpack_text(u, CONTENT_FIELD_NAME_MAX);
+        f[i].value = unpack_text(u, CONTENT_FIELD_VALUE_MAX);
+    }
+    c->fields = f;
+    c->field_count = (size_t)n;
+}
+
 status content_unpack(struct arena *a, struct span packed, struct content *out)
 {
     struct unpack u = unpack_of(packed);
@@ -84,8 +111,65 @@ status content_unpack(struct arena *a, struct span packed, struct content *out)
     c.text = unpack_text(&u, CONTENT_BYTES_MAX);
     unpack_headings(a, &u, &c);
     unpack_anchors(a, &u, &c);
+    if (version >= 2)
+        unpack_fields(a, &u, &c);
     if (u.bad || flags > UINT16_MAX || !unpack_at_end(&u))
         return ST_CORRUPT;
     *out = c;
     return ST_OK;
+}
+
+/* ---- fields ---- */
+
+bool content_field_name(struct span name)
+{
+    if (!name.n || name.n > CONTENT_FIELD_NAME_MAX || name.p[0] < 'a' || name.p[0] > 'z')
+        return false;
+    for (size_t i = 1; i < name.n; i++)
+        if (!(name.p[i] >= 'a' && name.p[i] <= 'z') && !ascii_is_digit(name.p[i]) && name.p[i] != '_')
+            return false;
+    return true;
+}
+
+/* The next field that is kept, from number *at on; *bytes counts what was. False: there is none. */
+static bool next_field(const struct summary *s, size_t *at, size_t *bytes, struct summary_field *out)
+{
+    while (*at < s->field_count) {
+        struct summary_field f = s->fields[(*at)++];
+        f.value = utf8_cut(f.value, CONTENT_FIELD_VALUE_MAX);
+        if (!content_field_name(f.name) || f.name.n + f.value.n > CONTENT_FIELDS_BYTES_MAX - *bytes)
+            continue;
+        *bytes += f.name.n + f.value.n;
+        *out = f;
+        return true;
+    }
+    return false;
+}
+
+void content_take_fields(struct arena *a, const struct summary *s, struct content *c)
+{
+    size_t most = s->field_count < CONTENT_FIELDS_MAX ? s->field_count : CONTENT_FIELDS_MAX, at = 0, bytes = 0, n = 0;
+    struct summary_field *fields = arena_alloc(a, most * sizeof(*fields) + 1);
+    while (n < most && next_field(s, &at, &bytes, &fields[n]))
+        n++;
+    c->fields = fields;
+    c->field_count = n;
+}
+
+uint64_t content_digest(const struct summary *s)
+{
+    struct buf b = {0};
+    struct summary_field f;
+    size_t at = 0, bytes = 0, n = 0;
+    if (!s->digest || !s->field_count)
+        return s->digest;
+    pack_u64(&b, s->digest);
+    while (n < CONTENT_FIELDS_MAX && next_field(s, &at, &bytes, &f)) {
+        pack_text(&b, f.name);
+        pack_text(&b, f.value);
+        n++;
+    }
+    uint64_t digest = n ? digest_blake2b64(buf_span(&b)) : s->digest;
+    buf_done(&b);
+    return digest ? digest : 1;
 }

@@ -8,9 +8,15 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "web/facts.h"
+#include "web/summary.h"
 
-#define CONTENT_VERSION 1
+#define CONTENT_VERSION 2 /* 1 is read too */
 #define CONTENT_BYTES_MAX (6u << 20)
+/* Fields of a page that are kept; what passes these is left out or cut. As much as a program may emit. */
+#define CONTENT_FIELDS_MAX 32
+#define CONTENT_FIELD_NAME_MAX 32
+#define CONTENT_FIELD_VALUE_MAX 4096
+#define CONTENT_FIELDS_BYTES_MAX 16384 /* of names and values together */
 
 /* A link that gives its target a name. */
 struct content_anchor {
@@ -28,8 +34,20 @@ struct content {
     struct span text;
     const struct content_anchor *anchors; /* borrowed */
     size_t anchor_count;
+    bool is_keywords;                   /* `text` has the words with blanks between, without their order */
+    const struct summary_field *fields; /* borrowed */
+    size_t field_count;                 /* at most CONTENT_FIELDS_MAX */
 };
 
 void content_pack(const struct content *c, struct buf *out);
 /* ST_NEWER, ST_CORRUPT. Arrays are made in the arena. */
 MUST_USE status content_unpack(struct arena *a, struct span packed, struct content *out);
+
+/* Lower case letters, digits and '_', a letter first, at most CONTENT_FIELD_NAME_MAX bytes. */
+bool content_field_name(struct span name);
+/* Puts those of a summary's fields that may be kept into the content: the first ones with a good name, values cut. The
+ * array is made in the arena; texts are borrowed. */
+void content_take_fields(struct arena *a, const struct summary *s, struct content *c);
+/* A page's digest, for telling whether it changed: of its text, and of its fields when it has any that are kept. A page
+ * without a digest of its text (0) has none. */
+uint64_t content_digest(const struct summary *s);

@@ -2,10 +2,11 @@
 
 #include "base/pack.h"
 
+#define VERSION_OLDEST 1
 #define LINKS_MAX (FACTS_LINKS_MAX + 16)
 #define URL_TEXT_MAX 8192
 
-enum { IS_REFUSED = 1, IS_HTML = 2, IS_KNOWN = 4 };
+enum { IS_REFUSED = 1, IS_HTML = 2, IS_KNOWN = 4, IS_KEYWORDS = 8 };
 
 /* The text fields in their order on disk. */
 #define TEXTS(X) \
@@ -35,8 +36,8 @@ void summary_pack(const struct summary *s, struct buf *out)
     pack_var(out, s->fetch_number);
     pack_u64(out, s->channel);
     pack_var(out, (uint64_t)s->at);
-    pack_u8(out,
-            (uint8_t)((s->is_refused ? IS_REFUSED : 0) | (s->is_html ? IS_HTML : 0) | (s->is_known ? IS_KNOWN : 0)));
+    pack_u8(out, (uint8_t)((s->is_refused ? IS_REFUSED : 0) | (s->is_html ? IS_HTML : 0) |
+                           (s->is_known ? IS_KNOWN : 0) | (s->is_keywords ? IS_KEYWORDS : 0)));
     pack_u8(out, s->failure);
     pack_var(out, s->http_status);
     pack_var(out, s->depth);
@@ -70,6 +71,11 @@ void summary_pack(const struct summary *s, struct buf *out)
         pack_u64(out, l->key);
         pack_text(out, l->url);
         pack_text(out, l->text);
+    }
+    pack_var(out, s->field_count);
+    for (size_t i = 0; i < s->field_count; i++) {
+        pack_text(out, s->fields[i].name);
+        pack_text(out, s->fields[i].value);
     }
 }
 
@@ -119,11 +125,28 @@ static void unpack_links(struct arena *a, struct unpack *u, struct summary *s)
     s->link_count = (size_t)n;
 }
 
+static void unpack_fields(struct arena *a, struct unpack *u, struct summary *s)
+{
+    uint64_t n = unpack_var(u);
+    if (n > SUMMARY_FIELDS_MAX)
+        u->bad = true;
+    if (u->bad || !n)
+        return;
+    struct summary_field *f = arena_alloc(a, (size_t)n * sizeof(*f));
+    for (uint64_t i = 0; i < n; i++) {
+        f[i].name = unpack_text(u, SUMMARY_FIELD_NAME_MAX);
+        f[i].value = unpack_text(u, SUMMARY_FIELD_VALUE_MAX);
+    }
+    s->fields = f;
+    s->field_count = (size_t)n;
+}
+
 status summary_unpack(struct arena *a, struct span packed, struct summary *out)
 {
     struct unpack u = unpack_of(packed);
     struct summary s = {0};
-    if (unpack_u8(&u) != SUMMARY_VERSION)
+    uint8_t version = unpack_u8(&u);
+    if (version < VERSION_OLDEST || version > SUMMARY_VERSION)
         return u.bad ? ST_CORRUPT : ST_NEWER;
     s.fetch_number = unpack_var(&u);
     s.channel = unpack_u64(&u);
@@ -132,6 +155,7 @@ status summary_unpack(struct arena *a, struct span packed, struct summary *out)
     s.is_refused = flags & IS_REFUSED;
     s.is_html = flags & IS_HTML;
     s.is_known = flags & IS_KNOWN;
+    s.is_keywords = flags & IS_KEYWORDS;
     s.failure = unpack_u8(&u);
     s.http_status = unpack_u16(&u);
     s.depth = unpack_u16(&u);
@@ -151,6 +175,8 @@ status summary_unpack(struct arena *a, struct span packed, struct summary *out)
 #undef GET
     unpack_headings(a, &u, &s);
     unpack_links(a, &u, &s);
+    if (version >= 2)
+        unpack_fields(a, &u, &s);
     if (u.bad || !unpack_at_end(&u) || s.failure >= ST_MAX)
         return ST_CORRUPT;
     *out = s;

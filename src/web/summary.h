@@ -10,10 +10,13 @@
 #include "base/status.h"
 #include "web/facts.h"
 
-#define SUMMARY_VERSION 1
+#define SUMMARY_VERSION 2 /* 1 is read too */
 #define SUMMARY_BYTES_MAX (48u << 20)
 
-enum { SUMMARY_LINK_NEW = 1 }; /* was not known before: its finder put it in a queue */
+enum {
+    SUMMARY_LINK_NEW = 1,     /* was not known before: its finder put it in a queue */
+    SUMMARY_LINK_FOREIGN = 2, /* leaves the channel: for others to follow; never in a queue of its finder */
+};
 
 struct summary_link {
     struct span url; /* absolute, normalised */
@@ -24,6 +27,15 @@ struct summary_link {
     uint8_t flags; /* SUMMARY_LINK_* */
     uint8_t hops;  /* > 0: a redirect's target, so many redirects on */
     uint16_t depth;
+};
+
+#define SUMMARY_FIELDS_MAX 256
+#define SUMMARY_FIELD_NAME_MAX 64
+#define SUMMARY_FIELD_VALUE_MAX 65536
+
+/* What a program emitted about a page. */
+struct summary_field {
+    struct span name, value;
 };
 
 struct summary {
@@ -49,6 +61,9 @@ struct summary {
     struct span text;                 /* empty unless kept */
     const struct summary_link *links; /* borrowed */
     size_t link_count;
+    bool is_keywords;                   /* `text` has the page's words without their order: no phrases, no snippets */
+    const struct summary_field *fields; /* borrowed */
+    size_t field_count;
 };
 
 void summary_pack(const struct summary *s, struct buf *out);

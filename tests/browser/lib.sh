@@ -88,6 +88,10 @@ write_pages() { # FILE
         page "https://news.example/weather" "en" "1" "7" "Weather for the weekend" "Sunshine is expected, with a gentle breeze from the west."
         page "https://mirror.example/weather" "en" "2" "7" "Weather for the weekend" "Sunshine is expected, with a gentle breeze from the west!"
         page "https://evil.example/%3Cscript%3Ealert(1)%3C/script%3E?\"><img src=x onerror=alert(9)>" "en" "5" "0" "<script>alert('harmful')</script><img src=x onerror=\"alert(2)\"> harmful" "A harmful page: <svg onload=alert(3)> </p></li></ol><iframe src=javascript:alert(4)></iframe> \"'><b id=planted>bold</b>"
+        printf '%s\t' "https://shop.example/kettle" "en" "8" "0" "Copper kettle" "A kettle of copper, polished." "price=9.99" "author=Jörg Doe" \
+            "note=\"><img src=x onerror=alert(10)><b id=planted>x</b>" "link=javascript:alert(11)" "<i>=4" "a=1" "b=2" "c=3"
+        printf 'd=<script>alert(12)</script>\n'
+        page "https://shop.example/pan" "en" "9" "0" "Copper pan" "pan copper copper	=words	price=9.99"
         page "https://long.example/$(printf 'averylongsegmentwithoutanybreak%.0s' 1 2 3 4 5 6)" "en" "6" "0" "Unbreakable$(printf 'Wordwithoutend%.0s' 1 2 3 4 5 6 7 8)" "unbreakable $(printf 'abcdefghij%.0s' $(seq 40))"
     } >"$1"
 }
@@ -154,3 +158,17 @@ console_is_quiet() {
     errors=$(wd POST /se/log '{"type":"browser"}' | jq -c '[.[]? | select(.level == "SEVERE") | .message | select(contains("/nowhere") | not)]')
     is "$1" "$errors" '[]'
 }
+
+# Contrast of an element's text with what is behind it (WCAG 2), for several selectors: the lowest.
+contrast='(function () {
+  const rgb = c => { const m = c.match(/[\d.]+/g).map(Number); return m.length > 3 && m[3] < 1 ? null : m; };
+  const light = c => { const v = c.slice(0, 3).map(x => x / 255).map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4); return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+  const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; } return [255, 255, 255]; };
+  let low = 99;
+  for (const e of document.querySelectorAll("main *, footer *, header *, input")) {
+    if (!e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || e.closest(".vh")) continue;
+    const a = light(rgb(getComputedStyle(e).color)), b = light(behind(e));
+    low = Math.min(low, (Math.max(a, b) + .05) / (Math.min(a, b) + .05));
+  }
+  return low >= 4.5;
+})()'

@@ -49,6 +49,22 @@ go "$base/search?q=-spider"
 is nothing_to_look_for "$(js 'document.querySelector("main h1").textContent.length > 5 && !document.querySelector(".hits")')" true
 console_is_quiet no_errors_while_searching
 
+# Fields that a program took out of pages.
+go "$base/search?q=kettle"
+is fields_are_listed "$(text '[...document.querySelectorAll(".fields li")].map(l => l.textContent).slice(0, 2).join("|")')" 'price: 9.99|author: Jörg Doe'
+is some_fields_are_shown "$(text 'document.querySelectorAll(".fields li").length + " " + document.querySelector(".fields li:last-child").textContent')" '7 3 more'
+is a_hostile_field_is_text "$(text 'document.querySelectorAll(".fields li")[2].textContent')" 'note: "><img src=x onerror=alert(10)><b id=planted>x</b>'
+is a_hostile_field_makes_no_element "$(js 'document.querySelectorAll("main img, main script, main i, #planted").length')" 0
+is fields_link_to_searches_only "$(js '[...document.querySelectorAll(".fields a")].every(a => a.pathname === "/search" && a.origin === location.origin)')" true
+is no_alert_for_fields "$(wd GET /alert/text | jq -r '.error // "an alert came"')" 'no such alert'
+js 'document.querySelector(".fields a").click()' >/dev/null
+true_in_page a_field_narrows 'document.getElementById("q").value === "kettle field:price=\x229.99\x22" && document.querySelectorAll(".hits > li").length === 1'
+go "$base/search?q=field%3Aprice%3D9.99"
+is a_field_alone_is_a_query "$(js 'document.querySelectorAll(".hits > li").length')" 2
+is words_only_is_said "$(js '[...document.querySelectorAll(".facts")].filter(f => /known by its words only/.test(f.textContent)).length')" 1
+is no_snippet_of_words "$(js 'document.querySelectorAll(".snippet").length')" 1
+console_is_quiet no_errors_with_fields
+
 # Text from pages is shown as text, whatever it is.
 for q in harmful '<script>alert(5)</script>' '"><img src=x onerror=alert(6)>' "';alert(7)//"; do
     go "$base/search?q=$(printf '%s' "$q" | jq -sRr @uri)"

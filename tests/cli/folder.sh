@@ -13,7 +13,7 @@ awk -F'\t' '$1 == "page" || $1 == "document" { print $2 }' "$tmp/expected" | LC_
 run export --data "$tmp/d"
 jq -r .url "$out" | LC_ALL=C sort >"$tmp/got"
 if cmp -s "$tmp/want" "$tmp/got"; then ok export_lists_all_good_pages; else not_ok export_lists_all_good_pages "$(diff "$tmp/want" "$tmp/got" | head -n 3)"; fi
-if [ "$(jq -c keys "$out" | sort -u)" = '["canonical","digest","fetched","lang","near_dup_of","robots","status","title","url"]' ]; then
+if [ "$(jq -c keys "$out" | sort -u)" = '["canonical","digest","fetched","fields","lang","near_dup_of","robots","status","title","url"]' ]; then
     ok export_fields
 else
     not_ok export_fields "$(jq -c keys "$out" | sort -u)"
@@ -28,8 +28,32 @@ lines=$(wc -l <"$out")
 run export --data "$tmp/d" --all
 if [ "$(wc -l <"$out")" -gt "$lines" ]; then ok export_all_has_more; else not_ok export_all_has_more "$lines lines"; fi
 run export --data "$tmp/d" --format csv
-if [ "$(head -n 1 "$out")" = "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots" ]; then ok export_csv; else not_ok export_csv "$(head -n 1 "$out")"; fi
+if [ "$(head -n 1 "$out")" = "url,status,fetched,digest,title,lang,canonical,near_dup_of,robots,fields" ]; then ok export_csv; else not_ok export_csv "$(head -n 1 "$out")"; fi
 if awk 'NR > 1 && /^[=+@-]/ { exit 1 }' "$out"; then ok export_csv_is_guarded; else not_ok export_csv_is_guarded "a cell begins with a formula"; fi
+# Fields of programs.
+printf '%s\t' http://shop.example/1 en 1 0 Kettle 'A copper kettle.' price=9.99 'author=Jörg' tag=a 'tag==b,"c"' >"$tmp/lines"
+printf 'bell=\033\nhttp://shop.example/2\ten\t1\t0\tPan\tA pan.\n' >>"$tmp/lines"
+"$build/tests/browser/make-index" --folder "$tmp/f" <"$tmp/lines"
+run export --data "$tmp/f"
+if [ "$(jq -c .fields "$out" | tr '\n' ' ')" = '{"price":"9.99","author":"Jörg","tag":["a","=b,\"c\""],"bell":"\u001b"} null ' ]; then
+    ok export_has_fields
+else
+    not_ok export_has_fields "$(jq -c .fields "$out")"
+fi
+run export --data "$tmp/f" --format csv --all
+if sed -n 2p "$out" | grep -q ',new,,,"{""price"":""9.99"",""author"":' && sed -n 3p "$out" | grep -q ',new,,,$'; then
+    ok export_csv_has_fields
+else
+    not_ok export_csv_has_fields "$(sed -n 2,3p "$out")"
+fi
+printf x >>"$tmp/f/index/manifest"
+run export --data "$tmp/f"
+if [ "$code" = 0 ] && [ "$(wc -l <"$out")" = 2 ] && grep -q 'fields of pages are left out' "$err"; then
+    ok export_without_a_good_index
+else
+    not_ok export_without_a_good_index "code $code: $(cat "$err")"
+fi
+
 run status --data "$tmp/d" --json
 id=$(jq -r ".channels[0].id" "$out")
 run export --data "$tmp/d" --states --channel "$id"

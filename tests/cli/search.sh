@@ -63,6 +63,24 @@ if [ "$code" = 1 ]; then ok none_is_1; else not_ok none_is_1 "code $code"; fi
 run search $data "$(printf 'zz\033[31mqq')"
 if ! grep -q "$(printf '\033')" "$out"; then ok escapes_controls; else not_ok escapes_controls "$(head -n 3 "$out")"; fi
 
+# Fields of programs, and pages known by their words only.
+printf '%s\t' http://shop.example/1 en 1 0 Kettle 'A copper kettle.' price=9.99 'author=Jane Doe' a=1 b=2 c=3 d=4 >"$tmp/lines"
+printf 'e=5\tbell=\033[31m\nhttp://shop.example/2\ten\t1\t0\tPan\tpan copper copper\tprice=9.99\t=words\n' >>"$tmp/lines"
+"$build/tests/browser/make-index" "$tmp/f" <"$tmp/lines"
+old=$data
+data="--data $tmp/f"
+finds field_alone 0 '.total == 2' field:price
+finds field_value 0 '.total == 1 and .results[0].fields.author == "Jane Doe" and .results[0].words_only == false' 'field:author="jane doe"'
+finds field_other_value 1 '.total == 0' field:price=9.9
+finds words_only 0 '.results[0] | .words_only and .snippet == "" and .fields == {"price": "9.99"}' pan
+finds no_phrase_of_words 0 '.note | test("apart|some")' 'pan.copper'
+run search $data kettle
+has text_fields '    price: 9.99 · author: Jane Doe · a: 1 · b: 2 · c: 3 · d: 4 · 2 more' "$out"
+if ! grep -q "$(printf '\033')" "$out"; then ok escapes_fields; else not_ok escapes_fields "$(cat "$out")"; fi
+run search $data pan
+has text_words_only ' · known by its words only' "$out"
+data=$old
+
 # On a terminal.
 on_terminal() { # COMMAND LINE
     timeout 60 script -qefc "stty cols 60; $1" /dev/null </dev/null | tr -d '\r'

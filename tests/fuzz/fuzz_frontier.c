@@ -1,4 +1,5 @@
-/* Packed hosts come from checkpoints and journals: damaged ones are refused, and what is taken can be lent. */
+/* Packed hosts come from checkpoints, journals and other machines: damaged ones are refused, and what is taken can be
+ * lent, dropped and handed on. */
 #include <stdint.h>
 
 #include "plan/frontier.h"
@@ -34,6 +35,39 @@ static void lend_all(struct frontier *f)
     }
 }
 
+static status add_url(void *arg, const struct frontier_packed_url *p)
+{
+    struct arena a;
+    struct url u;
+    arena_init(&a);
+    if (url_parse(&a, p->url, NULL, &u) == ST_OK && url_is_http(&u)) {
+        struct frontier_url f = {.url = &u, .key = p->depth, .channel = p->channel, .is_known = p->is_known};
+        (void)frontier_add(arg, 0, &f);
+    }
+    arena_done(&a);
+    return ST_OK;
+}
+
+static status take_piece(void *arg, struct span host, struct span packed)
+{
+    struct frontier_info info;
+    if (frontier_info_read(packed, &info) != ST_OK)
+        __builtin_trap(); /* what we packed ourselves */
+    frontier_info_done(&info);
+    return ST_OK;
+}
+
+static void from_elsewhere(struct frontier *f, struct span packed)
+{
+    const struct network all = {.first = {.family = 4}};
+    if (frontier_adopt_host(f, 0, 0, packed) != ST_OK || frontier_packed_urls(packed, add_url, f) != ST_OK)
+        return;
+    lend_all(f);
+    (void)!frontier_drop_channel(f, 1, NULL, NULL);
+    (void)frontier_hold_network(f, &all);
+    (void)!frontier_take_network(f, 0, 0, &all, take_piece, NULL, NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct sip_key key = {1, 2};
@@ -49,6 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     f = frontier_new(&o);
     if (frontier_put_host(f, 0, 0, packed, NULL) == ST_OK)
         lend_all(f);
+    frontier_free(f);
+    f = frontier_new(&o);
+    from_elsewhere(f, packed);
     frontier_free(f);
     return 0;
 }

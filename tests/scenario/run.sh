@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp "${TMPDIR:-/tmp}/orb-scenarios.XXXXXX")
 trap 'rm -f "$out"' EXIT
 if [ $# -eq 0 ]; then
-    set -- sample_web crawl_sample demo kill signals disk power_cut compare_sites
+    set -- sample_web crawl_sample demo kill signals disk power_cut compare_sites agents agents_kill agents_faults
 fi
 # The full run crawls the awkward sites on top of the calm ones.
 run_one() { # NAME

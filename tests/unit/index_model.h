@@ -104,7 +104,10 @@ static inline void model_content(struct buf *zipped, const struct zip_dict *d, c
                         .title = doc->title,
                         .description = SPAN("what it says of itself"),
                         .lang = doc->lang,
-                        .text = doc->text};
+                        .text = doc->text,
+                        .is_keywords = doc->is_keywords,
+                        .fields = doc->fields,
+                        .field_count = doc->field_count};
     struct buf packed = {0};
     struct zipper *z = zipper_new(1);
     content_pack(&c, &packed);
@@ -117,7 +120,9 @@ static inline void model_content(struct buf *zipped, const struct zip_dict *d, c
 static inline status model_index_add(struct index *ix, unsigned key, uint64_t number, unsigned anchors)
 {
     struct buf text = {0}, zipped = {0}, links = {0};
-    char url[64], site[32];
+    char url[64], site[32], price[24];
+    snprintf(price, sizeof(price), "%u.%llu", key % 5, (unsigned long long)number);
+    const struct summary_field fields[] = {{SPAN("price"), span_str(price)}, {SPAN("kind"), SPAN("Page")}};
     model_text(&text, key, number);
     for (unsigned i = 0; i < anchors; i++)
         buf_printf(&links, "%slink %u", i ? "\n" : "", i);
@@ -132,7 +137,10 @@ static inline status model_index_add(struct index *ix, unsigned key, uint64_t nu
                           .text = buf_span(&text),
                           .anchors = buf_span(&links),
                           .fetched = (wall_ms)number * 1000,
-                          .changed = (wall_ms)number * 1000};
+                          .changed = (wall_ms)number * 1000,
+                          .is_keywords = key % 7 == 3,
+                          .fields = fields,
+                          .field_count = key % 3};
     model_content(&zipped, NULL, &d);
     d.content = buf_span(&zipped);
     status st = index_add(ix, &d);
@@ -175,6 +183,11 @@ static inline void model_compare_texts(const struct model_version *committed, co
         model_text(&text, k, committed[k].number);
         CHECK_SPAN(label, d.text, buf_span(&text));
         CHECK_SPAN(label, d.title, SPAN("A title"));
+        char price[24];
+        snprintf(price, sizeof(price), "%u.%llu", k % 5, (unsigned long long)committed[k].number);
+        CHECK(label, d.is_keywords == (k % 7 == 3) && d.field_count == k % 3 && d.flags == 0);
+        if (d.field_count)
+            CHECK_SPAN(label, d.fields[0].value, span_str(price));
         CHECK(label, d.key == k && d.fetch_number == committed[k].number && !strcmp(d.lang, "en"));
     }
     buf_done(&text);

@@ -2,10 +2,12 @@
 #include "test.h"
 
 #include "index/text/analyze.h"
+#include "index/segment/field.h"
 #include "index/segment/name.h"
 #include "index/segment/rank.h"
 #include "index/segment/segment.h"
 #include "index/snapshot.h"
+#include "index/text/fold.h"
 #include "index/text/url_words.h"
 #include "index_model.h"
 
@@ -77,6 +79,57 @@ static void a_long_host_counts_whole_and_by_its_last_labels(void **state)
     buf_done(&host);
 }
 
+static void values_of_fields_fold(void **state)
+{
+    static const struct {
+        const char *value, *want;
+    } cases[] = {
+        {"", ""},
+        {"  Jane \t\n DOE ", "jane doe"},
+        {"Ł\u00f3dź, Ærø", "lodz, aero"},
+        {"-12.50 €", "-12.50 €"},
+        {"C++ / F#", "c++ / f#"},
+        {"O'Neill", "o'neill"},
+        {"\uff21\uff22\u3000\uff11", "ab 1"},
+        {"e\u0301", "e"},
+        {"so\u00adft", "soft"},
+        {"a\1\2b", "a b"},
+        {"\xff", "\ufffd"},
+        {"日本語", "日本語"},
+    };
+    struct buf b = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        buf_clear(&b);
+        fold_value(span_str(cases[i].value), &b);
+        CHECK_SPAN(cases[i].value, buf_span(&b), span_str(cases[i].want));
+    }
+    buf_done(&b);
+}
+
+/* Whatever the bytes, it ends and fits; and what is folded folds to itself. */
+static void a_value_of_any_bytes_is_a_term(void **state)
+{
+    static const char *const bits[] = {"a", " ", "\xff", "\x80", "Ä", "\u0301", "\ufdfa", "日", "\1", "=", "word"};
+    struct rng r;
+    struct buf value = {0}, folded = {0}, again = {0};
+    char term[SEGMENT_TERM_MAX], same[SEGMENT_TERM_MAX];
+    rng_seed(&r, 21);
+    for (int turn = 0; turn < 3000; turn++) {
+        buf_clear(&value);
+        bool is_one_bit = rng_below(&r, 4) == 0;
+        const char *bit = bits[rng_below(&r, 11)];
+        for (uint64_t n = rng_below(&r, turn % 3 ? 20 : 900); n; n--)
+            buf_puts(&value, is_one_bit ? bit : bits[rng_below(&r, 11)]);
+        struct span t = field_value_term(SPAN("a23456789012345678901234567890ab"), buf_span(&value), &folded, term);
+        CHECK("fits", t.n <= SEGMENT_TERM_MAX && t.n >= 35);
+        struct span t2 = field_value_term(SPAN("a23456789012345678901234567890ab"), buf_span(&folded), &again, same);
+        CHECK_SPAN("folded once more", t2, t);
+    }
+    buf_done(&value);
+    buf_done(&folded);
+    buf_done(&again);
+}
+
 /* ---- postings ---- */
 
 struct naive {
@@ -106,6 +159,14 @@ static struct naive *naive_at(struct naive_index *x, struct span term, uint64_t 
     return e;
 }
 
+static uint32_t blanks(struct span text)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == ' ';
+    return n;
+}
+
 static uint32_t naive_field(struct naive_index *x, struct analyzer *an, const struct index_doc *d, struct span text,
                             int head, uint32_t position, uint32_t limit)
 {
@@ -114,6 +175,8 @@ static uint32_t naive_field(struct naive_index *x, struct analyzer *an, const st
     size_t n;
     struct token *tokens = analyze_tokens(an, &n);
     for (size_t i = 0; i < n && tokens[i].position < limit; i++) {
+        if (head < 0 && d->is_keywords)
+            tokens[i].position += blanks(span_cut(text, 0, tokens[i].at));
         struct naive *e = naive_at(x, tokens[i].term->text, d->key);
         if (head >= 0)
             e->head = head_add(e->head, head);
@@ -158,6 +221,15 @@ static void naive_add(struct naive_index *x, struct analyzer *an, const struct i
     int n = snprintf(lang, sizeof(lang), "\1l%.*s", SPAN_ARG(d->lang));
     if (d->lang.n)
         naive_at(x, span_of(lang, (size_t)n), d->key)->body = 1;
+    for (size_t i = 0; i < d->field_count; i++) {
+        if (span_is(d->fields[i].name, "BAD"))
+            continue;
+        buf_clear(&words);
+        buf_printf(&words, "\1f%.*s", SPAN_ARG(d->fields[i].name));
+        naive_at(x, buf_span(&words), d->key)->body = 1;
+        buf_printf(&words, "=%.*s", SPAN_ARG(d->fields[i].value));
+        naive_at(x, buf_span(&words), d->key)->body = 1;
+    }
     buf_done(&words);
 }
 
@@ -194,6 +266,7 @@ static void compare_postings(struct naive_index *x, const char *label)
                 if (part_is_dead(&s->parts[i], p.doc))
                     continue;
                 CHECK_STATUS(label, segment_doc(seg, p.doc, &row), ST_OK);
+                CHECK(label, row.flags == (row.key % 6 == 1 ? ROW_UNORDERED : 0));
                 compare_posting(x, &p, c.term, row.key);
                 seen++;
             }
@@ -227,6 +300,8 @@ static void add_random_doc(struct index *ix, struct naive_index *x, struct analy
                SPAN_ARG(buf_span(&t[0])));
     snprintf(site, sizeof(site), "www.s%llu.example:%u", (unsigned long long)(key % 5), 80 + (unsigned)(key % 2));
     snprintf(url, sizeof(url), "http://%s/a-%llu/b%%20c.html?x=y", site, (unsigned long long)key);
+    const struct summary_field fields[] = {
+        {SPAN("even"), key % 2 ? SPAN("no") : SPAN("yes")}, {SPAN("BAD"), SPAN("x")}, {SPAN("even"), SPAN("yes")}};
     struct fact_heading headings[2] = {{1, buf_span(&t[3])}, {2, buf_span(&t[4])}};
     struct index_doc d = {.key = key,
                           .fetch_number = 1,
@@ -237,7 +312,10 @@ static void add_random_doc(struct index *ix, struct naive_index *x, struct analy
                           .text = buf_span(&t[1]),
                           .headings = headings,
                           .heading_count = 2,
-                          .anchors = key % 4 ? buf_span(&anchors) : (struct span){0}};
+                          .anchors = key % 4 ? buf_span(&anchors) : (struct span){0},
+                          .is_keywords = key % 6 == 1,
+                          .fields = fields,
+                          .field_count = key % 4};
     CHECK_STATUS("add", index_add(ix, &d), ST_OK);
     if (x)
         naive_add(x, an, &d);
@@ -303,6 +381,8 @@ int main(void)
         cmocka_unit_test(url_words_are_host_path_and_query),
         cmocka_unit_test(a_site_is_found_by_its_suffixes),
         cmocka_unit_test(a_long_host_counts_whole_and_by_its_last_labels),
+        cmocka_unit_test(values_of_fields_fold),
+        cmocka_unit_test(a_value_of_any_bytes_is_a_term),
         TEST_IN_FOLDER(postings_are_those_of_a_naive_index),
         TEST_IN_FOLDER(a_body_is_cut_at_its_ceiling),
     };

@@ -190,6 +190,76 @@ static void a_new_title_alone_reaches_the_index(void **state)
     close_bench(&b);
 }
 
+static void other_fields_alone_reach_the_index(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    const struct summary_field old[] = {{SPAN_INIT("price"), SPAN_INIT("1")},
+                                        {SPAN_INIT("Not a name"), SPAN_INIT("1")}};
+    const struct summary_field new[] = {{SPAN_INIT("price"), SPAN_INIT("2")}};
+    struct summary s = page(1, "http://a.example/", "Shop", "The same text.");
+    s.fields = old;
+    s.field_count = 2;
+    put(&b, &s);
+    finish(&b);
+    check_search("field:price=1", "http://a.example/");
+    s.fetch_number = 2;
+    assert_int_equal(put(&b, &s), VISIT_UNCHANGED);
+    s.fetch_number = 3;
+    s.fields = new;
+    s.field_count = 1;
+    assert_int_equal(put(&b, &s), VISIT_CHANGED);
+    finish(&b);
+    check_search("field:price=1", "");
+    check_search("same field:price=2", "http://a.example/");
+    s.fetch_number = 2; /* an old visit again */
+    s.fields = old;
+    put(&b, &s);
+    finish(&b);
+    check_search("field:price=2", "http://a.example/");
+    s.fetch_number = 4;
+    s.field_count = 0;
+    assert_int_equal(put(&b, &s), VISIT_CHANGED);
+    finish(&b);
+    check_search("field:price", "");
+    check_search("same", "http://a.example/");
+    close_bench(&b);
+    check_verify("after all that", false, true, false);
+}
+
+/* Also when it is indexed again because of links to it, and when the index is made anew. */
+static void fields_and_words_without_order_stay(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    const struct summary_field fields[] = {{SPAN_INIT("kind"), SPAN_INIT("Map")}};
+    struct summary s = page(1, "http://a.example/bag", "Bag", "blue whale blue ");
+    s.fields = fields;
+    s.field_count = 1;
+    s.is_keywords = true;
+    put(&b, &s);
+    finish(&b);
+    const struct summary_link links[] = {{.url = SPAN_INIT("http://a.example/bag"), .text = SPAN_INIT("sack")}};
+    s = page(2, "http://a.example/", "Home", "Somewhere else.");
+    s.links = links;
+    s.link_count = 1;
+    put(&b, &s);
+    finish(&b);
+    for (int turn = 0; turn < 2; turn++) {
+        check_search("whale sack field:kind=map", "http://a.example/bag");
+        check_search("\"blue whale\"", "");
+        check_search("\"whale blue\"", "");
+        close_bench(&b);
+        struct buf dir = {0};
+        apply_index_dir(test_folder(), &dir);
+        CHECK_STATUS("erase", index_erase(dir.p), ST_OK);
+        buf_done(&dir);
+        b = open_bench();
+        finish(&b);
+    }
+    close_bench(&b);
+}
+
 static void link_texts_find_their_target(void **state)
 {
     (void)state;
@@ -371,6 +441,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_page_is_found_until_it_goes),
         TEST_IN_FOLDER(a_new_title_alone_reaches_the_index),
+        TEST_IN_FOLDER(other_fields_alone_reach_the_index),
+        TEST_IN_FOLDER(fields_and_words_without_order_stay),
         TEST_IN_FOLDER(link_texts_find_their_target),
         TEST_IN_FOLDER(what_was_committed_is_indexed_after_a_kill),
         TEST_IN_FOLDER(a_damaged_index_is_noticed_and_made_anew),

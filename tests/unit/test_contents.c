@@ -172,6 +172,8 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     (void)state;
     const struct fact_heading headings[] = {{1, SPAN_INIT("First")}, {3, SPAN_INIT("Third")}};
     const struct content_anchor anchors[] = {{SPAN_INIT("http://a.example/"), SPAN_INIT("the A")}};
+    const struct summary_field fields[] = {{SPAN_INIT("price"), SPAN_INIT("9.99")},
+                                           {SPAN_INIT("price"), SPAN_INIT("")}};
     const struct content in = {.url = SPAN("http://x.example/p"),
                                .title = SPAN("Title"),
                                .description = SPAN("About"),
@@ -185,7 +187,10 @@ static void a_content_round_trips_and_rejects_damage(void **state)
                                .heading_count = 2,
                                .text = SPAN("All the text."),
                                .anchors = anchors,
-                               .anchor_count = 1};
+                               .anchor_count = 1,
+                               .is_keywords = true,
+                               .fields = fields,
+                               .field_count = 2};
     struct buf packed = {0}, again = {0};
     struct arena a;
     struct content out;
@@ -196,6 +201,8 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     CHECK_SPAN("same bytes", buf_span(&again), buf_span(&packed));
     assert_int_equal(out.digest, in.digest);
     CHECK_SPAN("anchor", out.anchors[0].text, SPAN("the A"));
+    CHECK("fields", out.is_keywords && out.field_count == 2);
+    CHECK_SPAN("field", out.fields[0].value, SPAN("9.99"));
     for (size_t cut = 0; cut < packed.n; cut++)
         CHECK_STATUS("cut", content_unpack(&a, span_of(packed.p, cut), &out), ST_CORRUPT);
     buf_putc(&packed, 0);
@@ -205,6 +212,96 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     buf_done(&packed);
     buf_done(&again);
     arena_done(&a);
+}
+
+/* As it was written before there were fields. */
+static void a_content_of_version_1_is_read(void **state)
+{
+    (void)state;
+    static const char old[] = "\1\1u\1t\0\0\2en\1\0\0\0\0\0\0\0\5\6\0\4text\1\2\1h\1\1a\1b";
+    struct arena a;
+    struct content out;
+    arena_init(&a);
+    CHECK_STATUS("old", content_unpack(&a, span_of(old, sizeof(old) - 1), &out), ST_OK);
+    CHECK_SPAN("text", out.text, SPAN("text"));
+    CHECK_SPAN("heading", out.headings[0].text, SPAN("h"));
+    CHECK_SPAN("anchor", out.anchors[0].text, SPAN("b"));
+    CHECK("no fields", !out.is_keywords && out.field_count == 0);
+    arena_done(&a);
+}
+
+static void names_of_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_good;
+    } cases[] = {
+        {"a", true},
+        {"price_2", true},
+        {"a2345678901234567890123456789012", true},
+        {"a23456789012345678901234567890123", false},
+        {"", false},
+        {"_a", false},
+        {"2a", false},
+        {"Price", false},
+        {"a b", false},
+        {"a=b", false},
+        {"a-b", false},
+        {"\xc3\xa4", false},
+        {"a\xc3\xa4", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        CHECK(cases[i].name, content_field_name(span_str(cases[i].name)) == cases[i].is_good);
+}
+
+static void fields_past_the_ceilings_are_left_out(void **state)
+{
+    (void)state;
+    struct summary_field f[SUMMARY_FIELDS_MAX];
+    struct summary s = {.digest = 5, .fields = f};
+    struct content c = {0};
+    struct buf text = {0};
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < SUMMARY_FIELDS_MAX; i++)
+        f[i] = (struct summary_field){i % 4 ? SPAN("good") : SPAN("Bad"), SPAN("v")};
+    s.field_count = SUMMARY_FIELDS_MAX;
+    content_take_fields(&a, &s, &c);
+    CHECK("as many as may be", c.field_count == CONTENT_FIELDS_MAX);
+    for (size_t i = 0; i < c.field_count; i++)
+        CHECK_SPAN("good ones", c.fields[i].name, SPAN("good"));
+    for (size_t i = 0; i < SUMMARY_FIELD_VALUE_MAX / 2; i++)
+        buf_puts(&text, "\xc3\xa4");
+    for (size_t i = 0; i < 8; i++)
+        f[i] = (struct summary_field){SPAN("long"), buf_span(&text)};
+    f[7].value = SPAN("short");
+    s.field_count = 8;
+    content_take_fields(&a, &s, &c);
+    CHECK("what fits together", c.field_count == 4);
+    CHECK("cut", c.fields[0].value.n == CONTENT_FIELD_VALUE_MAX);
+    CHECK_SPAN("one that fits after some that do not", c.fields[3].value, SPAN("short"));
+    s.field_count = 0;
+    content_take_fields(&a, &s, &c);
+    CHECK("none", c.field_count == 0);
+    buf_done(&text);
+    arena_done(&a);
+}
+
+static void the_digest_is_of_text_and_fields(void **state)
+{
+    (void)state;
+    const struct summary_field f[] = {{SPAN_INIT("a"), SPAN_INIT("bc")}}, g[] = {{SPAN_INIT("ab"), SPAN_INIT("c")}},
+                               bad[] = {{SPAN_INIT("A"), SPAN_INIT("bc")}};
+    const struct summary none = {.digest = 5}, one = {.digest = 5, .fields = f, .field_count = 1},
+                         other = {.digest = 5, .fields = g, .field_count = 1},
+                         ignored = {.digest = 5, .fields = bad, .field_count = 1},
+                         no_text = {.digest = 0, .fields = f, .field_count = 1};
+    CHECK("without fields it is that of the text", content_digest(&none) == 5);
+    CHECK("nor with fields that are not kept", content_digest(&ignored) == 5);
+    CHECK("fields count", content_digest(&one) != 5);
+    CHECK("where they part, too", content_digest(&one) != content_digest(&other));
+    CHECK("no text", content_digest(&no_text) == 0);
 }
 
 static void put_sentence(struct rng *r, struct buf *out)
@@ -275,6 +372,10 @@ int main(void)
         TEST_IN_FOLDER(compaction_keeps_what_counts),
         TEST_IN_FOLDER(one_dictionary_is_kept),
         cmocka_unit_test(a_content_round_trips_and_rejects_damage),
+        cmocka_unit_test(a_content_of_version_1_is_read),
+        cmocka_unit_test(names_of_fields),
+        cmocka_unit_test(fields_past_the_ceilings_are_left_out),
+        cmocka_unit_test(the_digest_is_of_text_and_fields),
         cmocka_unit_test(records_shrink_with_a_dictionary_and_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,16 +77,22 @@ static void world_done(struct world *w)
         buf_done(&w->runs[i]);
 }
 
-static frontier_refusal add(struct world *w, const char *text)
+static frontier_refusal add_of(struct world *w, const char *text, uint64_t channel)
 {
     struct arena a;
     struct url u;
     arena_init(&a);
     CHECK_STATUS(text, url_parse(&a, span_str(text), NULL, &u), ST_OK);
     frontier_refusal r = frontier_add(
-        w->f, w->now, &(struct frontier_url){.key = siphash(&w->key, u.href), .url = &u, .channel = 9, .depth = 3});
+        w->f, w->now,
+        &(struct frontier_url){.key = siphash(&w->key, u.href), .url = &u, .channel = channel, .depth = 3});
     arena_done(&a);
     return r;
+}
+
+static frontier_refusal add(struct world *w, const char *text)
+{
+    return add_of(w, text, 9);
 }
 
 /* 203.0.113.n for hostN..., all hosts whose names begin with "shared" on one address. */
@@ -638,6 +644,299 @@ static void state_of_a_host_survives_without_its_urls(void **state)
     world_done(&v);
 }
 
+/* ---- by channel, host and network ---- */
+
+static uint64_t urls_of(const struct world *w, uint64_t channel)
+{
+    struct frontier_channel c;
+    frontier_channel_counts(w->f, channel, &c);
+    return c.urls;
+}
+
+static void count_key(void *arg, uint64_t key)
+{
+    (*(uint64_t *)arg)++;
+}
+
+static void move_all(struct world *w)
+{
+    struct buf all = {0};
+    CHECK_STATUS("pack", frontier_each_host(w->f, w->now, 1700000000000, true, keep_packed, &all), ST_OK);
+    frontier_free(w->f);
+    w->f = make(w, 1000);
+    for (size_t at = 0; at < all.n;) {
+        uint32_t n;
+        memcpy(&n, all.p + at, 4);
+        CHECK_STATUS("put", frontier_put_host(w->f, w->now, 1700000000000, span_of(all.p + at + 4, n), NULL), ST_OK);
+        at += 4 + n;
+    }
+    buf_done(&all);
+}
+
+/* Against a twin that only counts. */
+static void counts_what_each_channel_has_through_everything(void **state)
+{
+    struct world w;
+    struct rng rng;
+    uint64_t twin[4] = {0};
+    struct lease lent[16];
+    size_t lent_count = 0;
+    world_init(&w, 1000);
+    rng_seed(&rng, 11);
+    for (int step = 0; step < 12000; step++) {
+        char url[64];
+        uint64_t what = rng_below(&rng, 100), channel = 1 + rng_below(&rng, 3);
+        mono_ms wake;
+        if (what < 70) {
+            snprintf(url, sizeof(url), "http://%s.example/%d", rng_below(&rng, 3) ? "own" : "other", step);
+            assert_int_equal(add_of(&w, url, channel), FRONTIER_OK);
+            twin[channel]++;
+        } else if (what < 85 && lent_count < 16) {
+            resolve_all(&w);
+            struct lease l;
+            if (frontier_take(w.f, w.now, &l, &wake) != ST_OK)
+                w.now += 1000;
+            else if (l.kind == LEASE_ROBOTS)
+                answer_robots(&w, &l, "");
+            else
+                lent[lent_count++] = l;
+        } else if (what < 99 && lent_count) {
+            struct lease l = lent[--lent_count];
+            twin[l.channel]--;
+            frontier_done(w.f, w.now, l.id, &good);
+        } else if (what == 99 && rng_below(&rng, 10) == 0) {
+            move_all(&w); /* what was lent waits again */
+            lent_count = 0;
+        }
+        for (uint64_t c = 1; c <= 3; c++)
+            if (urls_of(&w, c) != twin[c])
+                fail_msg("step %d: channel %llu has %llu, want %llu", step, (unsigned long long)c,
+                         (unsigned long long)urls_of(&w, c), (unsigned long long)twin[c]);
+    }
+    assert_true(w.runs_live > 4);
+    struct frontier_counts all;
+    frontier_counts(w.f, w.now, &all);
+    assert_int_equal(all.urls, twin[1] + twin[2] + twin[3]);
+    world_done(&w);
+}
+
+static void a_channel_is_dropped_from_memory_and_runs(void **state)
+{
+    struct world w;
+    struct lease l;
+    uint64_t dropped = 0, waiting = 0;
+    world_init(&w, 1000);
+    for (int i = 0; i < 5000; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        add_of(&w, url, i >= 2000 && i < 3200 ? 7 : i % 2 ? 8 : 7); /* whole runs of it, and parts of others */
+    }
+    assert_true(next_page(&w, "", &l));
+    assert_int_equal(l.channel, 7);
+    CHECK_STATUS("each", frontier_each_waiting(w.f, 7, count_key, &waiting), ST_OK);
+    assert_int_equal(waiting, 3100);
+    CHECK_STATUS("drop", frontier_drop_channel(w.f, 7, count_key, &dropped), ST_OK);
+    assert_int_equal(dropped, 3099);
+    assert_int_equal(urls_of(&w, 7), 1);
+    struct frontier_result bad = {.st = ST_TIMEOUT, .retry_after_ms = -1};
+    assert_false(frontier_would_retry(w.f, l.id, &bad));
+    assert_false(frontier_done(w.f, w.now, l.id, &bad));
+    assert_int_equal(urls_of(&w, 7), 0);
+    assert_int_equal(urls_of(&w, 8), 1900);
+    for (int i = 0; i < 5000; i++) {
+        char url[64];
+        if (i % 2 == 0 || (i >= 2000 && i < 3200))
+            continue;
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        assert_true(next_page(&w, "", &l));
+        CHECK_SPAN("the rest in order", l.url, span_str(url));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    assert_false(next_page(&w, "", &l));
+    assert_int_equal(w.runs_live, 0);
+    world_done(&w);
+}
+
+static void a_host_is_dropped_with_all_it_has(void **state)
+{
+    struct world w;
+    struct lease l;
+    uint64_t dropped = 0, channel;
+    world_init(&w, 1000);
+    for (int i = 0; i < 3000; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        add(&w, url);
+    }
+    add(&w, "http://b.example/");
+    CHECK_STATUS("none", frontier_drop_host(w.f, SPAN("no.example"), count_key, &dropped), ST_NOT_FOUND);
+    assert_true(next_page(&w, "", &l));
+    struct span busy = l.host;
+    CHECK_STATUS("busy", frontier_drop_host(w.f, busy, count_key, &dropped), ST_BUSY);
+    frontier_done(w.f, w.now, l.id, &good);
+    CHECK_STATUS("own", frontier_drop_host(w.f, SPAN("own.example"), count_key, &dropped), ST_OK);
+    assert_false(frontier_has_host(w.f, SPAN("own.example")));
+    assert_true(dropped >= 2999 && dropped <= 3000);
+    assert_int_equal(w.runs_live, 0);
+    assert_int_equal(frontier_host_channels(w.f, SPAN("own.example"), &channel, 1), 0);
+    world_done(&w);
+}
+
+struct handover {
+    struct buf pieces; /* each behind its length */
+    size_t piece_count;
+    uint64_t keys;
+    struct world *to;
+    size_t urls;
+};
+
+static status keep_piece(void *arg, struct span host, struct span packed)
+{
+    struct handover *h = arg;
+    h->piece_count++;
+    return keep_packed(&h->pieces, host, packed);
+}
+
+static void keep_key(void *arg, uint64_t key)
+{
+    ((struct handover *)arg)->keys++;
+}
+
+static status put_piece_url(void *arg, const struct frontier_packed_url *u)
+{
+    struct handover *h = arg;
+    char text[128];
+    snprintf(text, sizeof(text), "%.*s", SPAN_ARG(u->url));
+    assert_int_equal(u->depth, 3);
+    assert_int_equal(add_of(h->to, text, u->channel), FRONTIER_OK);
+    h->urls++;
+    return ST_OK;
+}
+
+static void a_network_moves_with_queue_rules_and_politeness(void **state)
+{
+    struct world w, v;
+    struct lease l, other;
+    mono_ms wake;
+    struct handover h = {.to = &v};
+    world_init(&w, 1000);
+    world_init(&v, 1000);
+    v.key = (struct sip_key){77, 78}; /* another folder */
+    for (int i = 0; i < 6000; i++) {
+        char url[128];
+        snprintf(url, sizeof(url), "http://shared1.example/a-rather-long-path-so-that-there-are-two-pieces-of-it/%d",
+                 i);
+        add(&w, url);
+    }
+    add(&w, "http://shared2.example/x");
+    add(&w, "http://host3.example/");
+    struct addr shared = addr_of(SPAN("shared1.example"));
+    struct network net = addr_network(&shared);
+    const char *rules = "User-agent: *\nDisallow: /no\nCrawl-delay: 7";
+    do
+        assert_true(next_page(&w, rules, &l));
+    while (!span_is(l.host, "shared1.example") && !frontier_done(w.f, w.now, l.id, &good));
+    assert_true(frontier_hold_network(w.f, &net));
+    CHECK_STATUS("busy", frontier_take_network(w.f, w.now, 5000, &net, keep_piece, keep_key, &h), ST_BUSY);
+    for (int i = 0; i < 20; i++) { /* nothing of it is lent meanwhile */
+        w.now += 10000;
+        if (frontier_take(w.f, w.now, &other, &wake) != ST_OK)
+            continue;
+        CHECK_SPAN("held", other.host, SPAN("host3.example"));
+        if (other.kind == LEASE_ROBOTS)
+            answer_robots(&w, &other, "");
+        else
+            frontier_done(w.f, w.now, other.id, &good);
+    }
+    frontier_done(w.f, w.now, l.id, &good);
+    assert_false(frontier_hold_network(w.f, &net));
+    uint64_t left = urls_of(&w, 9);
+    CHECK_STATUS("take", frontier_take_network(w.f, w.now, 5000, &net, keep_piece, keep_key, &h), ST_OK);
+    assert_int_equal(urls_of(&w, 9), 0);
+    assert_int_equal(h.keys, left);
+    assert_int_equal(w.runs_live, 0);
+    assert_true(h.piece_count >= 3);
+    for (size_t at = 0; at < h.pieces.n;) {
+        uint32_t n;
+        memcpy(&n, h.pieces.p + at, 4);
+        struct span piece = span_of(h.pieces.p + at + 4, n);
+        CHECK_STATUS("adopt", frontier_adopt_host(v.f, v.now, 5000, piece), ST_OK);
+        CHECK_STATUS("urls", frontier_packed_urls(piece, put_piece_url, &h), ST_OK);
+        at += 4 + n;
+    }
+    assert_int_equal(h.urls, left);
+    assert_int_equal(urls_of(&v, 9), left);
+    resolve_all(&v);
+    CHECK_STATUS("waits its pause", frontier_take(v.f, v.now, &l, &wake), ST_AGAIN);
+    assert_true(wake - v.now >= 7000);
+    v.now = wake;
+    CHECK_STATUS("knows the rules", frontier_take(v.f, v.now, &l, &wake), ST_OK);
+    assert_int_equal(l.kind, LEASE_PAGE);
+    frontier_done(v.f, v.now, l.id, &good);
+    buf_done(&h.pieces);
+    world_done(&w);
+    world_done(&v);
+}
+
+/* Version 1 had no word about whose URLs are in the runs. */
+static void hosts_of_version_1_are_read(void **state)
+{
+    for (int with_runs = 0; with_runs < 2; with_runs++) {
+        struct world w;
+        struct buf packed = {0};
+        struct span name;
+        int n = with_runs ? 4000 : 10;
+        world_init(&w, 1000);
+        for (int i = 0; i < n; i++) {
+            char url[64];
+            snprintf(url, sizeof(url), "http://own.example/%d", i);
+            add_of(&w, url, 9);
+        }
+        CHECK_STATUS("take", frontier_take_host(w.f, w.now, 5000, SPAN("own.example"), &packed), ST_OK);
+        assert_int_equal(packed.p[0], 2);
+        packed.p[0] = 1;
+        const char one_share[9] = {1, 9}, no_runs[3] = {0};
+        char *at = NULL;
+        size_t cut = 1;
+        if (with_runs) {
+            for (char *p = packed.p; (p = memmem(p, (size_t)(packed.p + packed.n - p), one_share, 9)); p++)
+                at = at ? at : p;
+            cut = 9 + 2; /* 3,500 or so URLs: two bytes */
+        } else {
+            at = memmem(packed.p + 60, packed.n - 60, no_runs, 3);
+        }
+        assert_non_null(at);
+        memmove(at, at + cut, (size_t)(packed.p + packed.n - at) - cut);
+        packed.n -= cut;
+        CHECK_STATUS("put", frontier_put_host(w.f, w.now, 5000, buf_span(&packed), &name), ST_OK);
+        assert_int_equal(urls_of(&w, 9), n);
+        struct lease l;
+        for (int i = 0; i < n; i++) {
+            assert_true(next_page(&w, "", &l));
+            frontier_done(w.f, w.now, l.id, &good);
+        }
+        assert_int_equal(urls_of(&w, 9), 0);
+        buf_done(&packed);
+        world_done(&w);
+    }
+}
+
+static void pieces_of_others_must_be_their_own(void **state)
+{
+    struct world w;
+    struct buf packed = {0};
+    world_init(&w, 1000);
+    add(&w, "http://aaaa.example/1");
+    CHECK_STATUS("take", frontier_take_host(w.f, w.now, 5000, SPAN("aaaa.example"), &packed), ST_OK);
+    CHECK_STATUS("its own", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_OK);
+    packed.p[2] = 'b'; /* the name, not the site */
+    CHECK_STATUS("another's", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_CORRUPT);
+    packed.p[0] = 3;
+    CHECK_STATUS("newer", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_NEWER);
+    buf_done(&packed);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -655,6 +954,12 @@ int main(void)
         cmocka_unit_test(free_hosts_may_be_asked_fast_and_public_ones_not),
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(state_of_a_host_survives_without_its_urls),
+        cmocka_unit_test(counts_what_each_channel_has_through_everything),
+        cmocka_unit_test(a_channel_is_dropped_from_memory_and_runs),
+        cmocka_unit_test(a_host_is_dropped_with_all_it_has),
+        cmocka_unit_test(a_network_moves_with_queue_rules_and_politeness),
+        cmocka_unit_test(hosts_of_version_1_are_read),
+        cmocka_unit_test(pieces_of_others_must_be_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

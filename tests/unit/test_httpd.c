@@ -1,14 +1,14 @@
 #include "test.h"
 
-#include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "io/clock.h"
 #include "io/httpd.h"
 #include "io/workers.h"
+#include "test_client.h"
 
 #define LOOPBACK ((struct addr){4, {127, 0, 0, 1}})
 
@@ -41,36 +41,6 @@ static struct httpd *serve(struct httpd_opts opts)
     CHECK_STATUS("serve", httpd_new(&opts, &h), ST_OK);
     assert_true(httpd_port(h) > 0);
     return h;
-}
-
-static int dial(int port, const char *to)
-{
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    inet_pton(AF_INET, to, &in.sin_addr);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    struct timeval patience = {10, 0};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof(in)), 0);
-    return fd;
-}
-
-/* Sends `text` and reads one response: up to its declared length, or the end. */
-static char *ask(int fd, const char *text, char *to, size_t cap)
-{
-    size_t n = 0;
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    for (;;) {
-        ssize_t got = read(fd, to + n, cap - 1 - n);
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-        to[n] = '\0';
-        char *end = strstr(to, "\r\n\r\n"), *length = strcasestr(to, "content-length: ");
-        if (end && length && strlen(end + 4) >= strtoul(length + 16, NULL, 10))
-            break;
-    }
-    to[n] = '\0';
-    return to;
 }
 
 static void answers_with_what_the_handler_says(void **state)
@@ -212,6 +182,28 @@ static void several_threads_serve_several_clients(void **state)
     for (int i = 0; i < N; i++) {
         pthread_join(threads[i], NULL);
         assert_int_equal(loads[i].answered, 500);
+    }
+    httpd_free(h);
+}
+
+/* libmicrohttpd 0.9.75 goes to sleep over exactly 128 events when its own threads wait for them. */
+static void any_number_of_clients_at_the_same_moment_is_served(void **state)
+{
+    static const int numbers[] = {1, 127, 128, 129, 256, 384};
+    struct httpd *h = serve((struct httpd_opts){0});
+    char got[4096];
+    int fds[384];
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        for (int k = 0; k < numbers[i]; k++)
+            fds[k] = dial(httpd_port(h), "127.0.0.1");
+        for (int round = 0; round < 10; round++) {
+            for (int k = 0; k < numbers[i]; k++)
+                assert_true(send_text(fds[k], "GET /x HTTP/1.1\r\nHost: h\r\n\r\n"));
+            for (int k = 0; k < numbers[i]; k++)
+                assert_non_null(strstr(hear(fds[k], got, sizeof(got)), "GET /x"));
+        }
+        for (int k = 0; k < numbers[i]; k++)
+            close(fds[k]);
     }
     httpd_free(h);
 }
@@ -506,6 +498,7 @@ int main(void)
         cmocka_unit_test(delays_do_not_hold_up_others),
         cmocka_unit_test(stops_while_an_answer_is_delayed),
         cmocka_unit_test(several_threads_serve_several_clients),
+        cmocka_unit_test(any_number_of_clients_at_the_same_moment_is_served),
         cmocka_unit_test(deferred_answers_reach_their_own_clients),
         cmocka_unit_test(head_of_a_deferred_answer_has_its_length_and_no_body),
         cmocka_unit_test(a_waiting_answer_holds_up_nobody_else),

@@ -13,6 +13,7 @@
 #define TEST_NOW ((wall_ms)1700000000000)
 #define TEST_DAY ((wall_ms)86400000)
 #define TEST_HEADINGS 2
+#define TEST_FIELDS 3
 
 struct test_page {
     uint64_t key, fetch_number, group;
@@ -22,6 +23,10 @@ struct test_page {
     uint32_t votes, foreign_votes;
     wall_ms changed;
     uint8_t flags;
+    struct span description;
+    struct summary_field fields[TEST_FIELDS];
+    size_t field_count;
+    bool is_keywords;
 };
 
 /* Words that stemmers join, identifiers, scripts without spaces; the rest is made from syllables. */
@@ -105,6 +110,10 @@ static inline void test_page_add(struct index *ix, const struct test_page *p)
     c.fetched = TEST_NOW;
     c.changed = p->changed;
     c.page_flags = p->flags;
+    c.description = p->description;
+    c.fields = p->fields;
+    c.field_count = p->field_count;
+    c.is_keywords = p->is_keywords;
     struct buf packed = {0}, zipped = {0};
     content_pack(&c, &packed);
     struct zipper *z = zipper_new(1);
@@ -123,6 +132,9 @@ static inline void test_page_add(struct index *ix, const struct test_page *p)
     d.changed = p->changed;
     d.group = p->group;
     d.flags = p->flags;
+    d.fields = p->fields;
+    d.field_count = p->field_count;
+    d.is_keywords = p->is_keywords;
     d.content = buf_span(&zipped);
     CHECK_STATUS("add", index_add(ix, &d), ST_OK);
     buf_done(&packed);

@@ -200,6 +200,33 @@ static void fields_narrow(void **state)
     CHECK_CASES("", cases);
 }
 
+static void fields_of_programs(void **state)
+{
+    static const struct query_case cases[] = {
+        {"field:price", "[f=price]", ""},
+        {"Field:PRICE x", "[f=price] [x]", ""},
+        {"field:price=9.99", "[f=price=9.99]", ""},
+        {"field:price= x", "[f=price=] [x]", ""},
+        {"field:author=\"Jane  D\u00d6E\" x", "[f=author=jane doe] [x]", ""},
+        {"field:author=\u201cJane Doe\u201d", "[f=author=jane doe]", ""},
+        {"field:\"author=Jane Doe\"", "[f=author=jane doe]", ""},
+        {"field:author=\"Jane", "[f=author=jane]", "not closed"},
+        {"field:author=\" \" x", "[f=author=] [x]", ""},
+        {"field:url=https://a.org/?a=b", "[f=url=https://a.org/?a=b]", ""},
+        {"field:a=x,y", "[f=a=x,y]", ""},
+        {"field:a field:b", "[f=a] [f=b]", ""},
+        {"field:a OR field:b=1 x", "[f=a|f=b=1] [x]", ""},
+        {"x -field:a -field:b=\"1 2\"", "[x] -f=a -f=b=1 2", ""},
+        {"x field:", "[x] [field]", ""},
+        {"field: a", "[field] [a]", ""},
+        {"field:10", "[field_10]", ""},
+        {"field:_a=1", "[field_a_1]", ""},
+        {"field:=x", "[field_x]", ""},
+        {"-field:a", " -f=a", "only something to leave out"},
+    };
+    CHECK_CASES("", cases);
+}
+
 static void languages_by_code_or_name(void **state)
 {
     static const struct query_case cases[] = {
@@ -347,10 +374,10 @@ static void dates_agree_with_counting(void **state)
 /* Whatever is typed, the limits hold and the parts are there. */
 static void anything_parses(void **state)
 {
-    static const char *const bits[] = {
-        "a",     "word", " ",      "\"",   "-", "OR ",     " OR ",    "|",      "site:",  "x.org/y",
-        "lang:", "de",   "title:", "(",    ")", "before:", "2024-05", "日本語", "“",      "a_b",
-        "\xff",  "\0",   "NOT ",   "AND ", ":", "+",       ",",       "getX",   "http://"};
+    static const char *const bits[] = {"a",       "word",    " ",     "\"",   "-",       "OR ",    " OR ", "|",
+                                       "site:",   "x.org/y", "lang:", "de",   "title:",  "(",      ")",    "before:",
+                                       "2024-05", "日本語",  "“",     "a_b",  "\xff",    "\0",     "NOT ", "AND ",
+                                       ":",       "+",       ",",     "getX", "http://", "field:", "=",    "n=\""};
     struct rng r;
     struct arena a;
     struct buf text = {0};
@@ -396,6 +423,7 @@ int main(void)
         cmocka_unit_test(or_binds_tighter_than_the_blank),
         cmocka_unit_test(minus_leaves_out),
         cmocka_unit_test(fields_narrow),
+        cmocka_unit_test(fields_of_programs),
         cmocka_unit_test(languages_by_code_or_name),
         cmocka_unit_test(dates_bound_the_change),
         cmocka_unit_test(stems_for_the_languages_of_the_collection),

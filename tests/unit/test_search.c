@@ -18,6 +18,27 @@ struct world {
     size_t n;
 };
 
+static void world_fields(struct world *w, size_t i)
+{
+    struct test_page *p = &w->pages[i];
+    p->is_keywords = i % 9 == 4;
+    if (i % 3 == 0)
+        p->fields[p->field_count++] = (struct summary_field){SPAN("price"), test_printf(&w->arena, "%zu.50", i % 10)};
+    if (i % 4 == 0)
+        p->fields[p->field_count++] = (struct summary_field){SPAN("kind"), i % 8 ? SPAN("Old Map") : SPAN("new")};
+}
+
+/* Queries of which some ask for a field as well. */
+static void world_query(struct world *w, struct buf *q, int i)
+{
+    static const char *const filters[] = {" field:price", " field:price=3.50", " -field:kind",
+                                          " field:kind=\"old map\"", " field:none"};
+    buf_clear(q);
+    test_query(&w->rng, q, w->pages, w->n);
+    if (i % 4 == 0)
+        buf_puts(q, filters[i / 4 % 5]);
+}
+
 static void world_make(struct world *w, uint64_t seed, size_t n)
 {
     arena_init(&w->arena);
@@ -28,6 +49,7 @@ static void world_make(struct world *w, uint64_t seed, size_t n)
         test_page_make(&w->rng, &w->arena, i * 7919 + 1, i + 1, &w->pages[i]);
         if (rng_below(&w->rng, 4) == 0)
             w->pages[i].group = 1 + rng_below(&w->rng, n / 8);
+        world_fields(w, i);
     }
 }
 
@@ -109,9 +131,8 @@ static void answers_do_not_depend_on_segments(void **state)
     CHECK("one segment", one->part_count == 1);
     CHECK("many segments", many->part_count > 5);
     for (int i = 0; i < 400; i++) {
-        buf_clear(&q);
         arena_reset(&a);
-        test_query(&w.rng, &q, w.pages, w.n);
+        world_query(&w, &q, i);
         struct search_opts o = {.query = buf_span(&q), .with_facets = true, .no_folding = i % 3 == 0};
         struct search_result x = run(one, &o, &a), y = run(many, &o, &a);
         check_same_hits(o.query, &x, &y);
@@ -136,9 +157,8 @@ static void skipping_changes_nothing(void **state)
     world_make(&w, 12, 6000);
     struct index_snapshot *s = world_index(&w, "index", 2500, false);
     for (int i = 0; i < 600; i++) {
-        buf_clear(&q);
         arena_reset(&a);
-        test_query(&w.rng, &q, w.pages, w.n);
+        world_query(&w, &q, i);
         struct search_opts o = {.query = buf_span(&q), .no_folding = i % 2, .limit = i % 5 ? 10 : 3};
         struct search_result quick = run(s, &o, &a);
         o.exhaustive = true;
@@ -370,7 +390,29 @@ static const struct test_page hand[] = {
      .title = SPAN_INIT("quick brown"),
      .anchors = SPAN_INIT("the lazy\ndog house"),
      .text = SPAN_INIT("nothing here"),
-     .changed = 1704067200000 /* 2024-01-01 */},
+     .changed = 1704067200000 /* 2024-01-01 */,
+     .fields = {{SPAN_INIT("author"), SPAN_INIT("J\u00f6rg  O'NEILL")},
+                {SPAN_INIT("price"), SPAN_INIT("12.50")},
+                {SPAN_INIT("Bad Name"), SPAN_INIT("x")}},
+     .field_count = 3},
+    {.key = 6,
+     .url = SPAN_INIT("https://bag.example/x"),
+     .site = SPAN_INIT("bag.example"),
+     .lang = SPAN_INIT("en"),
+     .title = SPAN_INIT("Bag of words"),
+     .description = SPAN_INIT("What the whale says of itself."),
+     .text = SPAN_INIT("blue whale whale blue get_krill 名古屋 whale "),
+     .is_keywords = true,
+     .fields = {{SPAN_INIT("price"), SPAN_INIT("12.5")},
+                {SPAN_INIT("price"), SPAN_INIT("-3")},
+                {SPAN_INIT("empty"), SPAN_INIT("")}},
+     .field_count = 3},
+    {.key = 7,
+     .url = SPAN_INIT("https://bag.example/y"),
+     .site = SPAN_INIT("bag.example"),
+     .lang = SPAN_INIT("en"),
+     .title = SPAN_INIT("In order"),
+     .text = SPAN_INIT("blue whale and other animals of the sea that eat krill all of the day")},
 };
 
 static struct index_snapshot *hand_index(void)
@@ -445,6 +487,27 @@ static void finds_what_is_asked_for(void **state)
         {"fox nosuchword", ""},
         {"fox OR nosuchword", "123"},
         {"\"fox nosuchword\" OR snakes", "1"},
+        {"blue whale", "67"},
+        {"\"blue whale\"", "7"}, /* words without their order are in no row */
+        {"\"whale blue\"", ""},
+        {"\"whale whale\"", ""},
+        {"\"bag of words\"", "6"}, /* a title has an order */
+        {"get_krill", "6"},        /* within a word there is one, too */
+        {"名古屋", "6"},
+        {"field:price", "56"},
+        {"field:Price=12.50", "5"},
+        {"field:price=12.5", "6"},
+        {"field:price=-3", "6"},
+        {"field:price=3", ""},
+        {"field:author=\"jorg o'neill\"", "5"},
+        {"field:\"author=JÖRG O'Neill\"", "5"},
+        {"field:author=jorg", ""},
+        {"field:author field:price", "5"},
+        {"field:author OR field:empty", "56"},
+        {"field:empty=", "6"},
+        {"brown field:price", "5"},
+        {"whale -field:price", "7"},
+        {"field:bad", ""},
     };
     struct index_snapshot *s = hand_index();
     struct arena a;
@@ -491,6 +554,42 @@ static void hits_show_pages(void **state)
     o.query = SPAN("snakes");
     r = run(s, &o, &a);
     CHECK("no snippet asked for", r.hits[0].snippet.text.n == 0 && r.hits[0].title.text.n > 0);
+    index_snapshot_free(s);
+    arena_done(&a);
+}
+
+static void hits_show_fields_and_what_is_known_by_words(void **state)
+{
+    struct index_snapshot *s = hand_index();
+    struct arena a;
+    arena_init(&a);
+    struct search_opts o = {.with_snippets = true, .query = SPAN("krill field:price")};
+    struct search_result r = run(s, &o, &a);
+    CHECK("one", r.hit_count == 1 && r.hits[0].is_keywords);
+    CHECK_SPAN("no text is made of words", r.hits[0].snippet.text, SPAN("What the whale says of itself."));
+    CHECK("fields", r.hits[0].field_count == 3);
+    CHECK_SPAN("name", r.hits[0].fields[1].name, SPAN("price"));
+    CHECK_SPAN("value", r.hits[0].fields[1].value, SPAN("-3"));
+    o.query = SPAN("quick fox");
+    r = run(s, &o, &a);
+    CHECK("none", r.hit_count == 3 && !r.hits[0].field_count && !r.hits[0].is_keywords && r.hits[0].snippet.text.n);
+    index_snapshot_free(s);
+    arena_done(&a);
+}
+
+/* The closer look is the same as none for a page whose words have no order. */
+static void words_without_order_are_never_close(void **state)
+{
+    struct index_snapshot *s = hand_index();
+    struct arena a;
+    arena_init(&a);
+    struct search_opts o = {.query = SPAN("whale blue")};
+    struct search_result plain = run(s, &o, &a), closer = run_as_is(s, &o, &a);
+    CHECK("both", plain.hit_count == 2 && closer.hit_count == 2);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 2; k++)
+            if (plain.hits[i].key == closer.hits[k].key)
+                CHECK("score", (plain.hits[i].score == closer.hits[k].score) == (plain.hits[i].key == 6));
     index_snapshot_free(s);
     arena_done(&a);
 }
@@ -821,15 +920,26 @@ static void topk_bounds_a_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(topk_keeps_what_sorting_keeps), cmocka_unit_test(topk_bounds_a_group),
-        TEST_IN_FOLDER(finds_what_is_asked_for),         TEST_IN_FOLDER(hits_show_pages),
-        TEST_IN_FOLDER(refuses_what_is_no_query),        TEST_IN_FOLDER(an_empty_index_has_no_answer),
-        TEST_IN_FOLDER(near_duplicates_are_folded),      TEST_IN_FOLDER(answers_do_not_depend_on_segments),
-        TEST_IN_FOLDER(skipping_changes_nothing),        TEST_IN_FOLDER(another_rank_gives_another_order),
-        TEST_IN_FOLDER(pages_of_results_join_up),        TEST_IN_FOLDER(says_when_its_time_is_up),
-        TEST_IN_FOLDER(facets_count_all_pages),          TEST_IN_FOLDER(large_totals_are_estimates_and_near),
-        TEST_IN_FOLDER(skips_only_what_is_worse),        TEST_IN_FOLDER(finds_rows_in_long_pages),
-        TEST_IN_FOLDER(a_cut_prefix_makes_an_estimate),  TEST_IN_FOLDER(damage_is_no_answer),
+        cmocka_unit_test(topk_keeps_what_sorting_keeps),
+        cmocka_unit_test(topk_bounds_a_group),
+        TEST_IN_FOLDER(finds_what_is_asked_for),
+        TEST_IN_FOLDER(hits_show_pages),
+        TEST_IN_FOLDER(refuses_what_is_no_query),
+        TEST_IN_FOLDER(an_empty_index_has_no_answer),
+        TEST_IN_FOLDER(near_duplicates_are_folded),
+        TEST_IN_FOLDER(answers_do_not_depend_on_segments),
+        TEST_IN_FOLDER(skipping_changes_nothing),
+        TEST_IN_FOLDER(another_rank_gives_another_order),
+        TEST_IN_FOLDER(pages_of_results_join_up),
+        TEST_IN_FOLDER(says_when_its_time_is_up),
+        TEST_IN_FOLDER(facets_count_all_pages),
+        TEST_IN_FOLDER(large_totals_are_estimates_and_near),
+        TEST_IN_FOLDER(skips_only_what_is_worse),
+        TEST_IN_FOLDER(finds_rows_in_long_pages),
+        TEST_IN_FOLDER(a_cut_prefix_makes_an_estimate),
+        TEST_IN_FOLDER(damage_is_no_answer),
+        TEST_IN_FOLDER(hits_show_fields_and_what_is_known_by_words),
+        TEST_IN_FOLDER(words_without_order_are_never_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

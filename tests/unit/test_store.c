@@ -879,6 +879,121 @@ static void the_content_that_counts_follows_the_visits(void **state)
     store_free(s);
 }
 
+/* ---- pages of another folder ---- */
+
+static struct page copy_page(uint64_t key, wall_ms at, uint16_t http, uint64_t digest)
+{
+    return (struct page){.key = key,
+                         .url = SPAN("http://a/"),
+                         .channel = 1,
+                         .fetch_number = 999, /* the other folder's: ignored */
+                         .title = SPAN("ignored"),
+                         .at = at,
+                         .http_status = http,
+                         .digest = digest,
+                         .etag = SPAN("e2")};
+}
+
+static void a_copy_becomes_a_known_page(void **state)
+{
+    static const struct {
+        const char *label;
+        uint16_t http;
+        uint64_t digest;
+        const char *want;
+        bool is_new_good;
+    } cases[] = {
+        {"good", 200, 7,
+         "http://a/ unchanged #0 at 5000 http 200 digest 7 title '' etag 'e2' type '' reason '' to '' text 0 first "
+         "5000 "
+         "changed 5000 good 5000 visits 1 changes 0",
+         true},
+        {"gone", 404, 0,
+         "http://a/ gone #0 at 5000 http 404 digest 0 title '' etag 'e2' type '' reason '' to '' text 0 first 5000 "
+         "changed 0 good 0 visits 1 changes 0",
+         false},
+        {"moved", 301, 0,
+         "http://a/ redirect #0 at 5000 http 301 digest 0 title '' etag 'e2' type '' reason '' to '' text 0 first 5000 "
+         "changed 0 good 0 visits 1 changes 0",
+         false},
+        {"no answer", 0, 7,
+         "http://a/ error #0 at 5000 http 0 digest 7 title '' etag 'e2' type '' reason '' to '' text 0 first 5000 "
+         "changed 5000 good 5000 visits 1 changes 0",
+         false},
+    };
+    struct store *s = open_store(STORE_WRITE);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        bool is_new_good;
+        struct page p = copy_page(i + 1, 5000, cases[i].http, cases[i].digest);
+        for (int twice = 0; twice < 2; twice++) {
+            CHECK_STATUS(cases[i].label, store_page_restore(s, &p, &is_new_good), ST_OK);
+            CHECK(cases[i].label, is_new_good == (cases[i].is_new_good && !twice));
+            check_page(s, cases[i].label, i + 1, cases[i].want);
+        }
+    }
+    store_free(s);
+}
+
+static void the_later_of_copy_and_page_counts(void **state)
+{
+    struct store *s = open_store(STORE_WRITE);
+    struct visit_effect e;
+    struct page own = good_page(1, 10, 7), early = copy_page(1, 9000, 200, 8), late = copy_page(1, 11000, 200, 8);
+    visit(s, "visit", &own);
+    CHECK_STATUS("early", store_page_restore(s, &early, NULL), ST_OK);
+    check_page(s, "an earlier copy changes nothing", 1,
+               "http://a/ new #10 at 10000 http 200 digest 7 title 'T' etag 'e' type 'text/html' reason '' to '' text "
+               "500 first 10000 changed 10000 good 10000 visits 1 changes 0");
+    CHECK_STATUS("late", store_page_restore(s, &late, NULL), ST_OK);
+    check_page(
+        s, "a later one does", 1,
+        "http://a/ unchanged #10 at 11000 http 200 digest 8 title 'T' etag 'e2' type 'text/html' reason '' to '' "
+        "text 500 first 10000 changed 11000 good 11000 visits 1 changes 0");
+    /* A visit after a copy is one of a known page, however low its number. */
+    struct page other = copy_page(2, 5000, 200, 7), next = good_page(2, 1, 7);
+    CHECK_STATUS("copy", store_page_restore(s, &other, NULL), ST_OK);
+    CHECK_STATUS("visit", store_page_visit(s, &next, &e), ST_OK);
+    CHECK("unchanged", e.outcome == VISIT_UNCHANGED);
+    store_free(s);
+}
+
+static status list_key(void *arg, const struct page *p)
+{
+    buf_printf(arg, "%llu ", (unsigned long long)p->key);
+    return ST_OK;
+}
+
+static void lists_the_oldest_visits_first(void **state)
+{
+    struct store *s = open_store(STORE_WRITE);
+    static const struct {
+        const char *label;
+        uint64_t channel;
+        wall_ms before;
+        uint64_t max;
+        const char *want;
+    } cases[] = {
+        {"all", 1, 0, 0, "4 2 1 "}, {"some", 1, 0, 2, "4 2 "}, {"by age", 1, 3000, 0, "4 2 "},
+        {"another", 2, 0, 0, "3 "}, {"nobody's", 9, 0, 0, ""}, {"none so old", 1, 1000, 5, ""},
+    };
+    static const struct {
+        uint64_t key, at, channel;
+    } pages[] = {{1, 3, 1}, {2, 2, 1}, {3, 1, 2}, {4, 1, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        struct page p = good_page(pages[i].key, pages[i].at, 1);
+        p.channel = pages[i].channel;
+        visit(s, "visit", &p);
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct buf got = {0};
+        CHECK_STATUS(cases[i].label,
+                     store_page_oldest(s, cases[i].channel, cases[i].before, cases[i].max, list_key, &got), ST_OK);
+        CHECK_SPAN(cases[i].label, buf_span(&got), span_str(cases[i].want));
+        buf_done(&got);
+    }
+    store_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -905,6 +1020,9 @@ int main(void)
         TEST_IN_FOLDER(reads_from_a_read_only_file_system),
         TEST_IN_FOLDER(unreadable_folders_are_explained),
         TEST_IN_FOLDER(odd_folder_names_work),
+        TEST_IN_FOLDER(a_copy_becomes_a_known_page),
+        TEST_IN_FOLDER(the_later_of_copy_and_page_counts),
+        TEST_IN_FOLDER(lists_the_oldest_visits_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,7 @@ static void results_as_json(void **state)
                     "\"results\":[{\"rank\":1,\"url\":\"https://a.example/41\",\"site\":\"a.example\","
                     "\"title\":\"Häuser\",\"title_marks\":[[0,6]],"
                     "\"snippet\":\"Über die Verzeichnisse der schönen Häuser\",\"snippet_marks\":[[27,7],[35,6]],"
+                    "\"words_only\":false,\"fields\":null,"
                     "\"lang\":\"de\",\"fetched\":\"2023-11-14T22:13:20Z\",\"changed\":\"2023-11-14T22:13:20Z\","
                     "\"similar\":0,\"score\":1.0000}],"
                     "\"facets\":{\"estimates\":false,\"sites\":[{\"name\":\"a.example\",\"count\":20}],"
@@ -188,13 +189,39 @@ static void results_as_json(void **state)
     index_snapshot_free(s);
 }
 
+static void fields_as_json(void **state)
+{
+    static const struct {
+        const char *label, *want;
+        struct summary_field fields[4];
+        size_t n;
+    } cases[] = {
+        {"none", "null", {{SPAN_INIT(""), SPAN_INIT("")}}, 0},
+        {"one", "{\"a\":\"1\"}", {{SPAN_INIT("a"), SPAN_INIT("1")}}, 1},
+        {"repeated",
+         "{\"a\":[\"1\",\"\\\"2\\\"\",\"\"],\"b\":\"x\"}",
+         {{SPAN_INIT("a"), SPAN_INIT("1")},
+          {SPAN_INIT("b"), SPAN_INIT("x")},
+          {SPAN_INIT("a"), SPAN_INIT("\"2\"")},
+          {SPAN_INIT("a"), SPAN_INIT("")}},
+         4},
+        {"hostile", "{\"a\\\":\":\"\xef\xbf\xbd\\u001b\"}", {{SPAN_INIT("a\":"), SPAN_INIT("\xff\x1b")}}, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct buf got = {0};
+        struct json j = {.out = &got};
+        search_json_fields(&j, cases[i].fields, cases[i].n);
+        CHECK_SPAN(cases[i].label, buf_span(&got), span_str(cases[i].want));
+        buf_done(&got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(costs_of_edits),
-        cmocka_unit_test(costs_agree_with_the_definition),
-        TEST_IN_FOLDER(puts_words_right),
-        TEST_IN_FOLDER(results_as_json),
+        cmocka_unit_test(costs_of_edits), cmocka_unit_test(costs_agree_with_the_definition),
+        TEST_IN_FOLDER(puts_words_right), TEST_IN_FOLDER(results_as_json),
+        cmocka_unit_test(fields_as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

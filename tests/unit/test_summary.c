@@ -15,6 +15,9 @@ static const struct summary_link links[] = {
     {.url = SPAN_INIT("http://a.example/y"), .key = UINT64_MAX, .kind = LINK_REFRESH, .hops = 3, .depth = 64},
 };
 
+static const struct summary_field fields[] = {{SPAN_INIT("price"), SPAN_INIT("12")},
+                                              {SPAN_INIT("shop"), SPAN_INIT("")}};
+
 static struct summary sample(void)
 {
     return (struct summary){.fetch_number = 1234567,
@@ -49,7 +52,10 @@ static struct summary sample(void)
                             .heading_count = 2,
                             .text = SPAN("all of it\nin lines"),
                             .links = links,
-                            .link_count = 2};
+                            .link_count = 2,
+                            .is_keywords = true,
+                            .fields = fields,
+                            .field_count = 2};
 }
 
 static void comes_back_as_it_was_packed(void **state)
@@ -69,10 +75,30 @@ static void comes_back_as_it_was_packed(void **state)
     CHECK_SPAN("etag", t.etag, s.etag);
     CHECK_SPAN("text", t.text, s.text);
     CHECK_SPAN("heading", t.headings[1].text, SPAN("Two"));
+    assert_true(t.is_keywords && t.field_count == 2);
+    CHECK_SPAN("field", t.fields[0].name, SPAN("price"));
+    CHECK_SPAN("value", t.fields[0].value, SPAN("12"));
     assert_int_equal(t.link_count, 2);
     CHECK_SPAN("link", t.links[0].url, links[0].url);
     assert_true(t.links[1].key == UINT64_MAX && t.links[1].hops == 3 && t.links[1].depth == 64 &&
                 t.links[0].rel == REL_NOFOLLOW);
+    arena_done(&a);
+    buf_done(&b);
+}
+
+static void records_of_version_1_are_read(void **state)
+{
+    struct summary s = sample(), t;
+    struct buf b = {0};
+    struct arena a;
+    arena_init(&a);
+    s.field_count = 0;
+    summary_pack(&s, &b);
+    b.p[0] = 1;
+    b.n--; /* the count of fields */
+    CHECK_STATUS("version 1", summary_unpack(&a, buf_span(&b), &t), ST_OK);
+    CHECK_SPAN("link", t.links[0].url, links[0].url);
+    assert_int_equal(t.field_count, 0);
     arena_done(&a);
     buf_done(&b);
 }
@@ -98,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back_as_it_was_packed),
+        cmocka_unit_test(records_of_version_1_are_read),
         cmocka_unit_test(cut_or_longer_records_are_corrupt_and_other_versions_newer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

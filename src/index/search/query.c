@@ -16,8 +16,10 @@
 #include "index/search/query_value.h"
 #include "index/search/query_words.h"
 #include "index/search/search.h"
+#include "index/segment/field.h"
 #include "index/segment/segment.h"
 #include "index/text/url_words.h"
+#include "web/content.h"
 
 #define NOTES_MAX 4
 
@@ -104,7 +106,8 @@ static bool atom_special(struct parser *p, char type, struct span value, struct 
     char *term = arena_bytes(p->arena, value.n + 2);
     term[0] = TERM_SPECIAL;
     term[1] = type;
-    memcpy(term + 2, value.p, value.n);
+    if (value.n)
+        memcpy(term + 2, value.p, value.n);
     w->terms = ARENA_NEW(p->arena, struct span);
     w->terms[0] = span_of(term, value.n + 2);
     w->term_count = 1;
@@ -266,6 +269,28 @@ static void put_lang(struct parser *p, const struct item *it, struct span value,
         put_atom(p, is_excluded, at);
 }
 
+/* False: that is no name of a field. */
+static bool put_emitted(struct parser *p, const struct item *it, bool is_excluded)
+{
+    char name[CONTENT_FIELD_NAME_MAX], term[SEGMENT_TERM_MAX];
+    struct query_atom at;
+    struct buf folded = {0};
+    if (it->text.n > sizeof(name))
+        return false;
+    for (size_t i = 0; i < it->text.n; i++)
+        name[i] = ascii_lower(it->text.p[i]);
+    struct span lower = span_of(name, it->text.n);
+    if (!content_field_name(lower))
+        return false;
+    struct span t = it->has_value ? field_value_term(lower, it->value, &folded, term) : field_term(lower, term);
+    if (it->is_unclosed)
+        note(p, "a quotation mark is not closed");
+    if (atom_special(p, 'f', span_from(t, 2), it->source, &at))
+        put_atom(p, is_excluded, at);
+    buf_done(&folded);
+    return true;
+}
+
 static void put_date(struct parser *p, const struct item *it, bool is_excluded)
 {
     int64_t start, end;
@@ -331,6 +356,13 @@ static bool is_pasted_url(const struct item *it)
 static void put_item(struct parser *p, struct item *it)
 {
     bool is_excluded = it->is_negative || p->has_not;
+    if (it->field == FIELD_EMITTED) {
+        if (put_emitted(p, it, is_excluded))
+            return;
+        it->text = it->source; /* as other names that are none of ours */
+        it->field = FIELD_NONE;
+        it->is_phrase = false;
+    }
     if (it->text.n == 0 && it->field != FIELD_NONE && !it->is_phrase) {
         take_late_value(p, it);
         if (it->text.n == 0) { /* "title:" alone: a word like others */

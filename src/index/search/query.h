@@ -7,6 +7,7 @@
  *     site:python.org   of this host or below it; site:a,b is either
  *     lang:de           in this language
  *     title:word  url:word  title:"some words"
+ *     field:price  field:price=9.99  field:author="some name"    has that field (of a program), with that value
  *     before:2024-05  after:2023-12-31     changed before the start, or after the end, of that day, month or year (UTC)
  *
  * A query is a list of clauses, all of which must match; a clause is a list of atoms, one of which must. Unknown
@@ -20,7 +21,7 @@
 
 typedef enum atom_kind {
     ATOM_WORDS, /* one word, or several in a row (a phrase) */
-    ATOM_TERM,  /* a special term: site or language; matches, and scores nothing */
+    ATOM_TERM,  /* a special term: site, language or field; matches, and scores nothing */
 } atom_kind;
 
 enum { ATOM_ANYWHERE = 0, ATOM_TITLE = 1, ATOM_URL = 2 };

@@ -8,7 +8,7 @@ static const struct {
 } fields[] = {
     {"title", FIELD_TITLE},   {"intitle", FIELD_TITLE}, {"url", FIELD_URL},     {"inurl", FIELD_URL},
     {"site", FIELD_SITE},     {"host", FIELD_SITE},     {"lang", FIELD_LANG},   {"language", FIELD_LANG},
-    {"before", FIELD_BEFORE}, {"after", FIELD_AFTER},   {"since", FIELD_AFTER},
+    {"before", FIELD_BEFORE}, {"after", FIELD_AFTER},   {"since", FIELD_AFTER}, {"field", FIELD_EMITTED},
 };
 
 /* Bytes of the blank at `at`; 0: something else. */
@@ -96,6 +96,20 @@ static void lex_sign(struct lexer *lx, struct item *it)
     lx->at = at;
 }
 
+/* name=value: parts the two, and takes a value in quotes, which the text ends before. */
+static void lex_value(struct lexer *lx, struct item *it)
+{
+    size_t equals = span_find(it->text, '=', 0);
+    struct span name = span_cut(it->text, 0, equals);
+    it->has_value = equals < it->text.n;
+    it->value = span_from(it->text, it->has_value ? equals + 1 : equals);
+    if (it->has_value && !it->value.n && !it->is_phrase && lx->at < lx->text.n && quote_at(lx->text, lx->at)) {
+        lex_phrase(lx, it);
+        it->value = it->text;
+    }
+    it->text = name;
+}
+
 struct item query_lex(struct lexer *lx)
 {
     struct span s = lx->text;
@@ -120,11 +134,14 @@ struct item query_lex(struct lexer *lx)
         while (!ends_item(s, lx->at))
             lx->at++;
         it.text = span_cut(s, from, lx->at - from);
+        bool has_quoted_value = it.field == FIELD_EMITTED && it.text.n && it.text.p[it.text.n - 1] == '=';
         /* 5" disk: a quote that ends a word and has a blank after it opens no phrase. */
-        if (lx->at < s.n && lx->at > from && (width = quote_at(s, lx->at)) != 0 &&
+        if (!has_quoted_value && lx->at < s.n && lx->at > from && (width = quote_at(s, lx->at)) != 0 &&
             (lx->at + width == s.n || blank_at(s, lx->at + width)))
             lx->at += width;
     }
+    if (it.field == FIELD_EMITTED)
+        lex_value(lx, &it);
     it.source = span_cut(s, start, lx->at - start);
     if (!it.is_phrase && it.field == FIELD_NONE && it.text.n == it.source.n)
         it.kind = span_is(it.text, "OR")    ? ITEM_OR

@@ -16,14 +16,17 @@ typedef enum item_field {
     FIELD_SITE,
     FIELD_LANG,
     FIELD_BEFORE,
-    FIELD_AFTER
+    FIELD_AFTER,
+    FIELD_EMITTED /* field:name, field:name=value, field:name="some words": of a program */
 } item_field;
 
 struct item {
     item_kind kind;
     item_field field;
     bool is_negative, is_phrase, is_unclosed;
-    struct span text;   /* without quotes, sign and field */
+    struct span text;  /* without quotes, sign and field; of FIELD_EMITTED the name */
+    struct span value; /* of FIELD_EMITTED */
+    bool has_value;
     struct span source; /* with them */
 };
 

@@ -101,13 +101,19 @@ static uint32_t least_window(struct places *pl)
     }
 }
 
+/* Of two words or more. */
 static double proximity(struct places *pl)
 {
-    if (pl->count < 2)
-        return 0;
     uint32_t window = least_window(pl);
     double near = window ? (double)pl->count / window : 0;
     return near > 1 ? 1 : near; /* the same word twice needs one place */
+}
+
+/* The order of its words says nothing. */
+static bool is_unordered(const struct segment *s, uint32_t doc)
+{
+    struct doc_row row;
+    return segment_doc(s, doc, &row) != ST_OK || (row.flags & ROW_UNORDERED); /* damage is found when it is shown */
 }
 
 /* ---- names ---- */
@@ -184,7 +190,8 @@ status rerank(struct matcher *m, const struct rank *rank, const struct rerank_na
         if (st != ST_OK)
             break;
         find_places(m, item->doc, pl);
-        item->score += rank->proximity * pl->idf * proximity(pl);
+        if (pl->count > 1 && !is_unordered(m->at->segment, item->doc))
+            item->score += rank->proximity * pl->idf * proximity(pl);
         if (is_named(named, item->doc))
             item->score += rank->name * pl->idf;
         st = matcher_status(m);

@@ -157,6 +157,17 @@ static struct span last_part(struct span url)
     return end > from ? span_cut(url, from, end - from) : url;
 }
 
+static void copy_fields(struct search *se, const struct index_document *d, struct search_hit *hit)
+{
+    if (!d->field_count)
+        return;
+    struct summary_field *fields = arena_alloc(se->a, d->field_count * sizeof(*fields));
+    for (size_t i = 0; i < d->field_count; i++)
+        fields[i] = (struct summary_field){arena_copy(se->a, d->fields[i].name), arena_copy(se->a, d->fields[i].value)};
+    hit->fields = fields;
+    hit->field_count = d->field_count;
+}
+
 static status show(struct search *se, const struct topk_item *item, struct search_hit *hit)
 {
     struct index_document d;
@@ -171,6 +182,8 @@ static status show(struct search *se, const struct topk_item *item, struct searc
     memcpy(hit->lang, d.lang, sizeof(hit->lang));
     hit->fetched = d.fetched;
     hit->changed = d.changed;
+    hit->is_keywords = d.is_keywords;
+    copy_fields(se, &d, hit);
     struct span title = span_trim(d.title);
     title = title.n ? arena_copy(se->a, title) : last_part(hit->url);
     if (!se->o->with_snippets) {
@@ -178,11 +191,14 @@ static status show(struct search *se, const struct topk_item *item, struct searc
         return ST_OK;
     }
     lang_code lang = lang_code_of(span_str(d.lang));
+    struct span text = d.text;
+    if (d.is_keywords)
+        text.n = 0; /* words without their order make no snippet */
     snippet_mark(se->a, se->an, title, lang, se->terms, se->term_count, TITLE_BYTES, &hit->title);
     if (cpu_clock_us() > se->until_us)
         se->out->is_partial = true;
     else if (!(d.flags & PAGE_NOSNIPPET))
-        snippet_make(se->a, se->an, d.text, d.description, lang, se->terms, se->term_count,
+        snippet_make(se->a, se->an, text, d.description, lang, se->terms, se->term_count,
                      se->o->snippet_bytes ? se->o->snippet_bytes : SNIPPET_BYTES, &hit->snippet);
     return ST_OK;
 }

@@ -49,6 +49,9 @@ struct search_hit {
     char lang[4];
     wall_ms fetched, changed;
     unsigned similar; /* near-duplicates folded into this one */
+    bool is_keywords; /* known by its words only: no part of its text can be shown */
+    const struct summary_field *fields;
+    size_t field_count;
 };
 
 struct search_facet {

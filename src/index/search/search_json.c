@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "base/utf8.h"
-#include "codec/json.h"
 
 /* Characters from one byte of a text to another, the way json_text writes them. */
 static uint64_t characters(struct span text, size_t from, size_t to)
@@ -43,6 +42,48 @@ static void put_time(struct json *j, wall_ms t)
         json_null(j);
 }
 
+/* Whether a field before number `i` has its name. */
+static bool is_repeated(const struct summary_field *f, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (span_eq(f[k].name, f[i].name))
+            return true;
+    return false;
+}
+
+static void put_values(struct json *j, const struct summary_field *f, size_t n, size_t first)
+{
+    size_t count = 0;
+    for (size_t i = first; i < n; i++)
+        count += span_eq(f[i].name, f[first].name);
+    if (count > 1)
+        json_open(j, '[');
+    for (size_t i = first; i < n; i++)
+        if (span_eq(f[i].name, f[first].name))
+            json_text(j, f[i].value);
+    if (count > 1)
+        json_close(j, ']');
+}
+
+void search_json_fields(struct json *j, const struct summary_field *f, size_t n)
+{
+    if (!n) {
+        json_null(j);
+        return;
+    }
+    json_open(j, '{');
+    for (size_t i = 0; i < n; i++) {
+        char name[SUMMARY_FIELD_NAME_MAX + 1];
+        if (is_repeated(f, i) || f[i].name.n >= sizeof(name))
+            continue;
+        memcpy(name, f[i].name.p, f[i].name.n);
+        name[f[i].name.n] = '\0';
+        json_key(j, name);
+        put_values(j, f, n, i);
+    }
+    json_close(j, '}');
+}
+
 static void put_hit(struct json *j, const struct search_hit *h, uint64_t rank)
 {
     json_open(j, '{');
@@ -60,6 +101,10 @@ static void put_hit(struct json *j, const struct search_hit *h, uint64_t rank)
     json_text(j, h->snippet.text);
     json_key(j, "snippet_marks");
     put_marks(j, &h->snippet);
+    json_key(j, "words_only");
+    json_bool(j, h->is_keywords);
+    json_key(j, "fields");
+    search_json_fields(j, h->fields, h->field_count);
     json_key(j, "lang");
     json_text_or_null(j, span_str(h->lang));
     json_key(j, "fetched");

@@ -29,8 +29,10 @@
 #define POSTINGS_END UINT32_MAX
 /* Terms that are no words begin with this byte, which no word does: site and language of a page, searched like words,
  * without positions: "\1s" and each suffix of the host by labels ("\1spython.org"), "\1l" and the language, "\1n" and
- * what the page is called (name.h). */
+ * what the page is called (name.h), "\1f" and a field, with its value and without (field.h). */
 #define TERM_SPECIAL '\1'
+
+#define ROW_UNORDERED 0x80 /* in flags: words without their order; see index_doc.is_keywords */
 
 /* What a segment knows of a document besides its postings. */
 struct doc_row {
@@ -42,7 +44,7 @@ struct doc_row {
     uint32_t site; /* number of the site in this segment: segment_site */
     lang_code lang;
     uint8_t length_code, prior_code; /* rank.h */
-    uint8_t flags;                   /* PAGE_* of web/facts.h */
+    uint8_t flags;                   /* PAGE_* of web/facts.h, ROW_UNORDERED */
     uint64_t stored_at;
     uint32_t stored_bytes;
 };

@@ -34,7 +34,8 @@
 
 #define ANALYZE_TERM_MAX 64
 #define ANALYZE_TEXT_MAX (8u << 20) /* bytes of a text that are looked at: more than a page may have */
-#define ANALYZE_VERSION 1           /* of the rules; indexes made with another are made anew from the stored pages */
+#define ANALYZE_VERSION \
+    2 /* of the rules, special terms included; indexes made with another are made anew from the stored pages */
 
 /* A language as a number: up to three letters of its code ("en", "fil"), 5 bits each; 0: not known. */
 typedef uint16_t lang_code;

@@ -136,12 +136,9 @@ static uint32_t without_accent(uint32_t cp)
     return n > 1 && n <= 4 ? (uint32_t)parts[0] : cp;
 }
 
-static void put_folded(struct out *o, uint32_t cp)
+/* The letter or digit that a keyboard has for it. */
+static void put_plain(struct out *o, uint32_t cp)
 {
-    char_class class = fold_class(cp);
-    bool is_lone_mark = class == CHAR_MARK && o->n == 0;
-    if (is_accent(cp) || is_lone_mark || class == CHAR_END || class == CHAR_IGNORED || class == CHAR_APOSTROPHE)
-        return;
     if (has_accents(cp))
         cp = without_accent(cp);
     for (size_t i = 0; cp >= 0xE6 && cp <= 0x0167 && i < sizeof(plain_letters) / sizeof(plain_letters[0]); i++)
@@ -154,6 +151,15 @@ static void put_folded(struct out *o, uint32_t cp)
         if (cp >= zeros[i] && cp < zeros[i] + 10u)
             cp = '0' + cp - zeros[i];
     put(o, cp);
+}
+
+static void put_folded(struct out *o, uint32_t cp)
+{
+    char_class class = fold_class(cp);
+    bool is_lone_mark = class == CHAR_MARK && o->n == 0;
+    if (is_accent(cp) || is_lone_mark || class == CHAR_END || class == CHAR_IGNORED || class == CHAR_APOSTROPHE)
+        return;
+    put_plain(o, cp);
 }
 
 /* Code points of the compatibility form; one character of three bytes becomes 18 at most (U+FDFA). */
@@ -191,4 +197,64 @@ size_t fold_dense(struct span raw, char *out, size_t max)
         if (o.n > 0 || fold_class((uint32_t)points[i]) != CHAR_MARK)
             put(&o, (uint32_t)points[i]);
     return o.n;
+}
+
+/* ---- texts ---- */
+
+static bool is_blank(uint32_t cp)
+{
+    return cp <= ' ' || (cp >= 0x7F && cp <= 0xA0) || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 ||
+           cp == 0x2029 || cp == 0x202F || cp == 0x205F || cp == 0x3000;
+}
+
+/* What is folded at a time: up to a blank where there is one, so that no character loses its marks. */
+static struct span next_piece(struct span raw)
+{
+    struct span piece = utf8_cut(raw, FOLD_RAW_MAX);
+    size_t end = piece.n;
+    if (piece.n == raw.n)
+        return piece;
+    while (end && !ascii_is_space(piece.p[end - 1]))
+        end--;
+    if (!end)
+        end = piece.n ? piece.n : FOLD_RAW_MAX; /* no blank; not even a character in so many bytes */
+    return span_cut(raw, 0, end);
+}
+
+static void put_piece(struct span piece, struct buf *out, size_t start, bool *has_gap)
+{
+    utf8proc_int32_t points[POINTS_MAX];
+    size_t n = 0;
+    if (utf8_is_valid(piece))
+        n = normalise(piece, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE | UTF8PROC_CASEFOLD,
+                      points);
+    else
+        points[n++] = 0xFFFD;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t cp = (uint32_t)points[i];
+        char bytes[16];
+        struct out o = {.p = bytes, .max = sizeof(bytes)};
+        if (is_blank(cp)) {
+            *has_gap = true;
+            continue;
+        }
+        if (is_accent(cp) || fold_class(cp) == CHAR_IGNORED)
+            continue;
+        put_plain(&o, cp);
+        if (*has_gap && out->n > start)
+            buf_putc(out, ' ');
+        *has_gap = false;
+        buf_put(out, span_of(bytes, o.n));
+    }
+}
+
+void fold_value(struct span raw, struct buf *out)
+{
+    size_t start = out->n;
+    bool has_gap = false;
+    while (raw.n) {
+        struct span piece = next_piece(raw);
+        put_piece(piece, out, start, &has_gap);
+        raw = span_from(raw, piece.n);
+    }
 }

@@ -3,7 +3,7 @@
  * Pure; any thread. */
 #pragma once
 
-#include "base/span.h"
+#include "base/buf.h"
 
 typedef enum char_class {
     CHAR_END,        /* no part of a word: blanks, punctuation, symbols, emoji, broken bytes */
@@ -31,3 +31,6 @@ size_t fold_word(struct span raw, char *out, size_t max);
 /* The compatibility form alone (NFKC), for characters of CHAR_DENSE: half-width kana and single jamo become the common
  * ones. */
 size_t fold_dense(struct span raw, char *out, size_t max);
+/* A whole text as words are folded, but with its punctuation: for values that are compared as they are. Blanks and
+ * control characters become one blank, none at the ends; a stretch that is not UTF-8 becomes U+FFFD. Appended. */
+void fold_value(struct span raw, struct buf *out);

@@ -1,0 +1,162 @@
+/* agent.h - the agent as a whole; inside src/agent only, but for agent_run and agent_join.
+ *
+ * Three threads. The main one runs the crawl; in its progress callback, some five times a second, orders are carried
+ * out, the governor is asked, and a snapshot for the next report is made. The link talks to the coordinator: reports go
+ * up, orders come down. The carrier uploads packages. They meet in struct agent, under its lock, which nobody holds
+ * while calling the crawl or the network.
+ *
+ *     coordinator <--report/orders-- link --orders--> main --calls--> crawl --visits--> package sink --> spool
+ *     coordinator <------------------packages-------------------------------- carrier <-------------------/ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "agent/conf.h"
+#include "agent/gate.h"
+#include "agent/gov.h"
+#include "agent/key.h"
+#include "agent/limits.h"
+#include "agent/machine.h"
+#include "agent/package_sink.h"
+#include "agent/programs.h"
+#include "agent/session.h"
+#include "agent/spool.h"
+#include "agent/state.h"
+#include "agent/tasks.h"
+#include "agent/timings.h"
+#include "base/rng.h"
+
+#define AGENT_REPORT_TASKS_MAX 5000 /* some 150 kB */
+#define AGENT_REFUSED_A_REPORT 20
+
+/* An order on its way from the link to the main thread. */
+struct agent_order {
+    struct agent_order *next;
+    uint64_t number;
+    order_kind kind;
+    struct buf body;
+    bool has_states; /* ORDER_TASK: the states' file is there */
+    status prepared; /* ORDER_UPDATE: what came of the download */
+    struct buf why;  /* of that */
+    bool is_begun, is_settled;
+    mono_ms begun;
+    unsigned step; /* of those that take several */
+};
+
+typedef enum agent_end {
+    END_NONE,
+    END_STOPPED, /* by a signal */
+    END_QUIT,    /* by the coordinator */
+    END_REOPEN,  /* the crawl is opened anew: other limits, or memory */
+    END_UPDATE,  /* a new version waits to be tried */
+} agent_end;
+
+struct compare_job;
+
+struct agent {
+    const struct conf *conf;
+    const char *data;
+    const struct log *log;
+    struct span version;
+    struct buf user_agent, hosts_text;
+    int64_t clock_offset;
+    uint64_t boot;
+    mono_ms started;
+    struct session *session;
+    struct spool *spool;
+    struct gate *gate;
+    struct timings *timings;
+    struct package_sink *sink;
+    struct tasks *tasks;       /* main thread */
+    struct programs *programs; /* main thread */
+    struct crawl *crawl;       /* main thread; NULL while closed */
+    bool is_trial;
+    void (*progress)(void *arg, const struct crawl_stats *s, const char *doing);
+    void *progress_arg;
+
+    pthread_mutex_t lock; /* everything below, down to the next line */
+    pthread_cond_t changed;
+    pthread_mutex_t save_lock; /* one writer of the state file at a time; taken before `lock` */
+    struct state state;
+    struct sign_key key;
+    struct limits limits;
+    struct gov gov;
+    bool is_stopping, may_talk, is_state_dirty;
+    wall_ms hours_change;                     /* when may_talk turns */
+    bool was_opened;                          /* the crawl, or it failed: what can be known of the folder is */
+    struct agent_order *orders, **orders_end; /* owned; carried out in this order */
+    uint64_t orders_taken;                    /* highest number that is in line or done */
+    size_t orders_open;                       /* in line or being carried out */
+    bool wants_setup;
+    uint64_t polls_good;    /* since the start */
+    uint64_t reported_done; /* orders_done as the coordinator has heard it */
+    mono_ms heard_at;
+    bool is_away;       /* the last call failed */
+    struct buf trouble; /* with the coordinator, in words; empty: none */
+    struct snapshot {
+        struct arena arena;
+        struct report r;
+    } snapshot;
+    struct {
+        bool is_wanted, is_done;
+        status st;
+    } rekey;            /* by the main thread, done by the link */
+    uint64_t bandwidth; /* measured by the carrier */
+    bool wants_reopen;
+
+    /* main thread */
+    struct machine_load load;
+    struct gov_verdict verdict;
+    agent_end end;
+    struct crawl_stats stats;
+    struct state_totals totals_before; /* of earlier runs of the crawl */
+    uint64_t sent_before;              /* bytes at the session's lines, counted in totals already */
+    uint64_t crawled_at_start, traffic, rss, disk_free;
+    mono_ms last_status, last_save;
+    struct compare_job *compare; /* NULL: none runs */
+    struct update_try {
+        struct buf version, digest, sig; /* owned; of the version to try */
+    } update;
+    bool is_rekeying, has_settled; /* has_settled: orders that are done and not counted as such yet */
+    bool is_quitting;              /* the coordinator said so; once it has heard that we have heard */
+};
+
+/* ---- agent.c ---- */
+wall_ms agent_wall(void *agent); /* the wall clock, with the tests' offset */
+mono_ms agent_mono(void *agent);
+/* Writes the state down. Not with the lock held. */
+status agent_save(struct agent *a);
+void agent_refused(struct agent *a,
+                   struct span text); /* the owner's rules did not allow it; any thread, no lock held */
+void agent_wake(struct agent *a);
+/* Waits until something changes or `ms` have passed; lock held. */
+void agent_wait(struct agent *a, int64_t ms);
+
+/* ---- orders.c: main thread ---- */
+void orders_step(struct agent *a);
+void orders_stop(struct agent *a); /* threads that work for orders end; the orders come again */
+void orders_free(struct agent *a);
+
+/* ---- link.c and carrier.c: threads ---- */
+void *link_thread(void *agent);
+void *carrier_thread(void *agent);
+
+/* ---- status.c ---- */
+void status_write(struct agent *a); /* DATA/status.json */
+int status_show(const char *data, bool is_json);
+
+/* ---- the whole ---- */
+struct agent_opts {
+    const struct conf *conf;
+    const struct log *log;
+    struct span version;
+    bool is_trial; /* a new version: it says so once the coordinator has heard it (update.h) */
+    void (*progress)(void *arg, const struct crawl_stats *s, const char *doing); /* may be NULL; main thread */
+    void *progress_arg;
+};
+/* Enrols with the line; the state file has it afterwards. ST_EXISTS: it is enrolled there already. */
+MUST_USE status agent_join(const struct agent_opts *o, struct span line, struct buf *why);
+/* Until a signal, or the coordinator, ends it. END_UPDATE: *update (owned by the caller) is what to try. */
+MUST_USE status agent_run(const struct agent_opts *o, agent_end *end, struct update_try *update, struct buf *why);
+void update_try_done(struct update_try *u);

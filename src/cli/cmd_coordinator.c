@@ -1,0 +1,131 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/crawl_setup.h"
+#include "cli/screen.h"
+#include "coord/coord.h"
+#include "serve/request.h"
+#include "store/file.h"
+
+static int parse_listen(const struct options *o, opt_id id, struct addr *addr, int *port)
+{
+    struct span text = opt_text(o, id);
+    if (request_listen_parse(text, addr, port) == ST_OK)
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, "coordinator: --%s %.*s: not an address: write ADDR:PORT, [ADDR]:PORT or PORT",
+                    option_table[id].name, SPAN_ARG(text));
+}
+
+static int fill(const struct options *o, const struct log *log, struct span hosts, struct coord_opts *c)
+{
+    *c = (struct coord_opts){.data_dir = opt_cstr(o, OPT_DATA),
+                             .is_plain = opt_flag(o, OPT_PLAIN),
+                             .tls_cert_file = opt_cstr(o, OPT_TLS_CERT),
+                             .tls_key_file = opt_cstr(o, OPT_TLS_KEY),
+                             .public_host = opt_text(o, OPT_PUBLIC_HOST),
+                             .lease_ms = opt_number(o, OPT_LEASE),
+                             .move_after_ms = opt_number(o, OPT_MOVE_AFTER),
+                             .discovers = opt_flag(o, OPT_DISCOVER),
+                             .allow_private = opt_flag(o, OPT_ALLOW_PRIVATE),
+                             .dns = {.server = opt_text(o, OPT_RESOLVER), .hosts = hosts},
+                             .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
+                             .query_rate = (double)opt_number(o, OPT_QUERY_RATE),
+                             .public_url = opt_text(o, OPT_PUBLIC_URL),
+                             .version = SPAN(ORB_VERSION_SHORT),
+                             .log = log};
+    if (!c->data_dir)
+        return complain(EXIT_USAGE, "coordinator: --data: empty: give a folder");
+    if (!delegate_strategy_parse(opt_text(o, OPT_STRATEGY), &c->strategy))
+        return complain(EXIT_USAGE, "coordinator: --strategy %.*s: unknown: random or hash",
+                        SPAN_ARG(opt_text(o, OPT_STRATEGY)));
+    int code = parse_listen(o, OPT_LISTEN, &c->addr, &c->port);
+    return code == EXIT_DONE ? parse_listen(o, OPT_ADMIN_LISTEN, &c->admin_addr, &c->admin_port) : code;
+}
+
+static void put_address(struct buf *out, const char *scheme, const struct addr *addr, int port)
+{
+    char text[ADDR_TEXT_MAX];
+    static const struct addr any4 = {.family = 4}, any6 = {.family = 6};
+    if (addr_eq(addr, &any4) || addr_eq(addr, &any6))
+        buf_printf(out, "%s://localhost:%d/", scheme, port);
+    else
+        buf_printf(out, addr->family == 6 ? "%s://[%s]:%d/" : "%s://%s:%d/", scheme, addr_format(addr, text), port);
+}
+
+/* The link is as good as a password: to the terminal of whoever started us, or to a file that only they can read. */
+static void show_link(struct coord *c, const struct coord_opts *opts, struct buf *out)
+{
+    struct buf link = {0}, path = {0};
+    buf_printf(&path, "%s/coord/admin-link", opts->data_dir);
+    if (!coord_admin_link(c, &link)) {
+        unlink(buf_cstr(&path));
+    } else if (isatty(STDOUT_FILENO)) {
+        buf_printf(out, "  first visit      %s\n                   sets a password; good for 15 minutes\n",
+                   buf_cstr(&link));
+    } else {
+        buf_puts(&link, "\n");
+        if (file_replace_secret(buf_cstr(&path), buf_span(&link)) == ST_OK)
+            buf_printf(out, "  first visit      the address in %s sets a password; good for 15 minutes\n", path.p);
+    }
+    buf_done(&link);
+    buf_done(&path);
+}
+
+static void show(struct coord *c, const struct coord_opts *opts)
+{
+    struct buf out = {0};
+    buf_printf(&out, "Coordinator of %s\n  identity         ", opts->data_dir);
+    coord_fingerprint(c, &out);
+    buf_puts(&out, "\n  search, agents   ");
+    put_address(&out, opts->is_plain ? "http" : "https", &opts->addr, coord_port(c));
+    buf_puts(&out, "\n  administration   ");
+    put_address(&out, "http", &opts->admin_addr, coord_admin_port(c));
+    buf_puts(&out, "\n");
+    show_link(c, opts, &out);
+    buf_printf(&out, "  add an agent     orb agent add NAME --data %s\n", opts->data_dir);
+    print_buf(&out);
+    fflush(stdout);
+    buf_done(&out);
+}
+
+static int open_log(const struct options *o, struct screen **out)
+{
+    struct screen_opts so = {.log_path = opt_cstr(o, OPT_LOG), .level = LOG_INFO};
+    if (opt_is_set(o, OPT_LOG_LEVEL))
+        (void)log_level_parse(opt_text(o, OPT_LOG_LEVEL), &so.level);
+    *out = screen_new(&so);
+    return *out ? EXIT_DONE
+                : complain(EXIT_IO, "coordinator: open log %s: %s: check --log", so.log_path, strerror(errno));
+}
+
+int cmd_coordinator(const struct options *o)
+{
+    struct coord_opts opts;
+    struct coord *c = NULL;
+    struct buf why = {0};
+    struct screen *screen = NULL;
+    struct buf hosts = {0};
+    int code = open_log(o, &screen);
+    if (code == EXIT_DONE && opt_cstr(o, OPT_HOSTS))
+        code = read_input("coordinator", opt_cstr(o, OPT_HOSTS), &hosts);
+    if (code == EXIT_DONE)
+        code = fill(o, screen_log(screen), buf_span(&hosts), &opts);
+    if (code == EXIT_DONE) {
+        errno = 0;
+        status st = coord_new(&opts, &c, &why);
+        if (st == ST_OK) {
+            show(c, &opts);
+            st = coord_run(c);
+        }
+        if (st != ST_OK)
+            code = complain(exit_code_of(st), "coordinator: %s: %s", buf_cstr(&why), folder_advice(st));
+    }
+    coord_free(c);
+    screen_free(screen);
+    buf_done(&why);
+    buf_done(&hosts);
+    return code;
+}

@@ -1,0 +1,280 @@
+#include "cli/demo_agents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "coord/state.h"
+#include "io/clock.h"
+#include "store/file.h"
+
+#define END_MS 10000 /* an agent that has not ended by then is killed */
+
+extern char **environ;
+
+static const char *const places[] = {"Athens",      "Bergen",  "Cairo", "Dakar", "Edmonton", "Fukuoka",
+                                     "Guadalajara", "Hobart",  "Izmir", "Jena",  "Kigali",   "Lima",
+                                     "Manila",      "Nairobi", "Oulu",  "Porto"};
+
+struct demo_agents {
+    struct coord *coord;
+    pthread_t thread;
+    bool has_thread;
+    pid_t pids[DEMO_AGENTS_MAX];
+    unsigned count;
+};
+
+/* ---- processes ---- */
+
+/* Beside this program, as installed; or where the build has it. */
+static bool find_program(struct buf *out)
+{
+    static const char *const tries[] = {"orb-agent", "../agent/orb-agent"};
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n <= 0)
+        return false;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof(tries) / sizeof(*tries); i++) {
+        buf_clear(out);
+        buf_printf(out, "%.*s/%s", (int)(slash - self), self, tries[i]);
+        if (access(buf_cstr(out), X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Its signals are as usual again: the demo has blocked them for itself. */
+static status start_process(const char *program, char *const *argv, const char *log, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setpgroup(&attr, 0); /* Ctrl-C is for the demo, which ends them itself */
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    int err = posix_spawn(pid, program, &files, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    errno = err;
+    return err ? ST_IO : ST_OK;
+}
+
+static status start_agent(struct demo_agents *d, const struct demo_agents_opts *o, const char *program,
+                          const char *hosts, unsigned number, struct buf *why)
+{
+    struct buf data = {0}, line = {0}, log = {0}, name = {0};
+    struct c_agent *a = NULL;
+    for (const char *p = places[number]; *p; p++)
+        buf_printf(&name, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    struct agent_form f = {.name = buf_span(&name),
+                           .place = span_str(places[number]),
+                           .settings = {.package_age_ms = 1000, .poll_ms = 1000}};
+    pthread_mutex_lock(&d->coord->lock);
+    status st = agent_add(d->coord, &f, &a, &line, why);
+    pthread_mutex_unlock(&d->coord->lock);
+    buf_printf(&data, "%s/agents/%s", o->dir, buf_cstr(&name));
+    buf_printf(&log, "%s.log", buf_cstr(&data));
+    char *argv[] = {"orb-agent", "--data", data.p,    "--join",          line.p,     "--hosts",   (char *)hosts,
+                    "--delay",   "0",      "--quiet", "--allow-private", "--config", "/dev/null", NULL};
+    if (st == ST_OK) {
+        argv[4] = (char *)buf_cstr(&line);
+        st = start_process(program, argv, buf_cstr(&log), &d->pids[d->count]);
+        if (st == ST_OK)
+            d->count++;
+        else
+            buf_printf(why, "start %s: %s", program, strerror(errno));
+    }
+    buf_done(&data);
+    buf_done(&line);
+    buf_done(&log);
+    buf_done(&name);
+    return st;
+}
+
+static void end_processes(struct demo_agents *d)
+{
+    mono_ms deadline = clock_mono() + END_MS;
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->pids[i])
+            kill(d->pids[i], SIGTERM);
+    for (unsigned i = 0; i < d->count; i++)
+        while (d->pids[i] && waitpid(d->pids[i], NULL, WNOHANG) == 0) {
+            if (clock_mono() > deadline)
+                kill(d->pids[i], SIGKILL);
+            usleep(20000);
+        }
+}
+
+/* ---- the coordinator ---- */
+
+static void *run(void *arg)
+{
+    struct demo_agents *d = arg;
+    status st = coord_run(d->coord);
+    return st == ST_OK ? NULL : d;
+}
+
+static status add_channels(struct demo_agents *d, const struct demo_agents_opts *o, struct buf *why)
+{
+    struct buf seeds = {0};
+    struct span rest, line;
+    status st = ST_OK;
+    sample_seeds(o->sample, o->part, &seeds);
+    rest = buf_span(&seeds);
+    while (st == ST_OK && span_split(&rest, '\n', &line)) {
+        if (!line.n)
+            continue;
+        struct channel_opts c = {.seeds = &line, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
+        struct channel_form f = {.label = line};
+        struct c_channel *ch;
+        st = channel_new(&c, &f.channel, why);
+        pthread_mutex_lock(&d->coord->lock);
+        if (st == ST_OK)
+            st = channel_put(d->coord, &f, &ch, why);
+        pthread_mutex_unlock(&d->coord->lock);
+        channel_free(f.channel);
+    }
+    buf_done(&seeds);
+    return st;
+}
+
+static status start_coordinator(struct demo_agents *d, const struct demo_agents_opts *o, struct span hosts,
+                                struct buf *why)
+{
+    struct coord_opts c = {.data_dir = o->dir,
+                           .addr = {4, {127, 0, 0, 1}},
+                           .port = o->port,
+                           .admin_addr = {4, {127, 0, 0, 1}},
+                           .admin_port = o->admin_port,
+                           .is_plain = true,
+                           .allow_private = true,
+                           .strategy = DELEGATE_HASH,
+                           .dns = {.hosts = hosts},
+                           .version = SPAN(ORB_VERSION_SHORT),
+                           .log = o->log};
+    status st = coord_new(&c, &d->coord, why);
+    if (st == ST_OK) {
+        d->has_thread = true;
+        if (pthread_create(&d->thread, NULL, run, d) != 0)
+            abort(); /* no thread means no memory for one */
+    }
+    return st;
+}
+
+status demo_agents_new(const struct demo_agents_opts *o, struct demo_agents **out, struct buf *why)
+{
+    struct demo_agents *d = mem_alloc(sizeof(*d));
+    struct buf hosts = {0}, path = {0}, program = {0};
+    sample_hosts_text(o->sample, &hosts);
+    buf_printf(&path, "%s/agents", o->dir);
+    status st = file_mkdir(buf_cstr(&path));
+    buf_puts(&path, "/hosts");
+    if (st == ST_OK)
+        st = file_replace(buf_cstr(&path), buf_span(&hosts));
+    if (st == ST_OK && !find_program(&program)) {
+        buf_puts(why, "orb-agent is not beside orb: build or install it");
+        st = ST_NOT_FOUND;
+    }
+    if (st == ST_OK)
+        st = start_coordinator(d, o, buf_span(&hosts), why);
+    for (unsigned i = 0; st == ST_OK && i < o->count && i < DEMO_AGENTS_MAX; i++)
+        st = start_agent(d, o, buf_cstr(&program), buf_cstr(&path), i, why);
+    if (st == ST_OK)
+        st = add_channels(d, o, why);
+    if (st == ST_OK)
+        *out = d;
+    else
+        demo_agents_free(d);
+    buf_done(&hosts);
+    buf_done(&path);
+    buf_done(&program);
+    return st;
+}
+
+void demo_agents_free(struct demo_agents *d)
+{
+    if (!d)
+        return;
+    end_processes(d);
+    if (d->has_thread) {
+        coord_stop(d->coord);
+        pthread_join(d->thread, NULL);
+    }
+    coord_free(d->coord);
+    free(d);
+}
+
+/* ---- looking ---- */
+
+void demo_agents_look(struct demo_agents *d, struct demo_agents_view *out)
+{
+    struct coord_progress p;
+    coord_get_progress(d->coord, &p);
+    *out = (struct demo_agents_view){.there = p.agents_there,
+                                     .tasks = p.tasks,
+                                     .tasks_done = p.tasks_done,
+                                     .fetched = p.fetched,
+                                     .queued = p.queued,
+                                     .docs = p.index_docs,
+                                     .bytes_crawled = p.bytes_crawled,
+                                     .bytes_sent = p.bytes_sent,
+                                     .packages = p.packages,
+                                     .is_done = p.is_quiet};
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->pids[i] && waitpid(d->pids[i], NULL, WNOHANG) == d->pids[i]) {
+            d->pids[i] = 0;
+            out->is_broken = true;
+        }
+}
+
+int demo_agents_port(const struct demo_agents *d)
+{
+    return coord_port(d->coord);
+}
+
+int demo_agents_admin_port(const struct demo_agents *d)
+{
+    return coord_admin_port(d->coord);
+}
+
+bool demo_agents_link(struct demo_agents *d, struct buf *out)
+{
+    return coord_admin_link(d->coord, out);
+}
+
+void demo_agents_table(struct demo_agents *d, struct buf *out)
+{
+    struct coord *c = d->coord;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->agent_count; i++) {
+        const struct c_agent *a = c->agents[i];
+        size_t at = 0, shown = 0;
+        if (!a)
+            continue;
+        buf_printf(out, "  %-12s %6llu pages, %5.1f kB in %llu packages: ", a->name, (unsigned long long)a->visits,
+                   (double)a->package_bytes / 1000, (unsigned long long)a->packages);
+        for (const struct c_host *h; (h = table_next(&c->hosts, &at));)
+            if (h->network && h->network->agent == a->number) {
+                size_t n = strcspn(h->name, ".");
+                buf_printf(out, "%s%.*s", shown++ ? ", " : "", (int)n, h->name);
+            }
+        buf_puts(out, shown ? "\n" : "no site\n");
+    }
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,837 @@
+/* assign.c - from channels to tasks: hosts are placed in networks, networks are given to agents and moved between them.
+ *
+ * Nothing here waits. A change marks tasks and networks; assign_tick, some times a second, turns what is marked into
+ * orders, so that many changes become few orders. When a network moves, the new owner is told only after the old one
+ * has confirmed that it stopped, or after its lease has run out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "coord/state.h"
+#include "io/clock.h"
+#include "plan/frontier.h"
+#include "web/domain.h"
+
+#define SEEDS_AN_ORDER 2000
+#define SEEDS_BYTES_MAX (256u << 10) /* of a task: what does not fit is found again by its own crawl, or later */
+
+static void give(struct coord *c, struct c_network *n, uint64_t agent, const char *why);
+
+/* ---- small things ---- */
+
+static void list_add(struct c_network ***list, size_t *count, size_t *cap, struct c_network *n)
+{
+    *list = mem_grow(*list, cap, *count + 1, sizeof(struct c_network *));
+    (*list)[(*count)++] = n;
+}
+
+static bool list_has(struct c_network *const *list, size_t count, const struct c_network *n)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == n)
+            return true;
+    return false;
+}
+
+static bool list_remove(struct c_network **list, size_t *count, const struct c_network *n)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (list[i] == n) {
+            memmove(&list[i], &list[i + 1], (*count - i - 1) * sizeof(*list));
+            (*count)--;
+            return true;
+        }
+    return false;
+}
+
+struct c_task *task_get(struct coord *c, uint64_t number)
+{
+    return number && number <= c->task_count ? c->tasks[number - 1] : NULL;
+}
+
+static void task_dispose(struct c_task *t)
+{
+    buf_done(&t->seeds);
+    free(t->networks);
+    free(t->ending);
+    free(t);
+}
+
+static struct c_task *task_of(struct coord *c, const struct c_channel *ch, uint64_t agent)
+{
+    for (size_t i = 0; i < ch->task_count; i++)
+        if (ch->tasks[i]->agent == agent)
+            return ch->tasks[i];
+    return NULL;
+}
+
+static struct c_task *task_make(struct coord *c, struct c_channel *ch, uint64_t agent)
+{
+    struct c_task *t = mem_alloc(sizeof(*t));
+    c->tasks = mem_grow(c->tasks, &c->task_cap, c->task_count + 1, sizeof(struct c_task *));
+    c->tasks[c->task_count++] = t;
+    t->number = c->task_count;
+    t->channel = ch;
+    t->agent = agent;
+    t->made = clock_wall();
+    t->progress = (struct task_report){.task = t->number, .state = TASK_WAITING};
+    channel_add_task(ch, t);
+    return t;
+}
+
+static void dirty(struct coord *c, struct c_task *t)
+{
+    t->is_dirty = true;
+    c->has_dirty = true;
+    save_task(c, t);
+}
+
+/* ---- hosts ---- */
+
+static void want_address(struct coord *c, struct c_host *h)
+{
+    c->wanted = mem_grow(c->wanted, &c->wanted_cap, c->wanted_count + 1, sizeof(struct c_host *));
+    c->wanted[c->wanted_count++] = h;
+    if (c->waker)
+        waker_wake(c->waker);
+}
+
+static void know_channel(struct coord *c, struct c_host *h, struct c_channel *ch, struct span name)
+{
+    for (size_t i = 0; i < h->channel_count; i++)
+        if (h->channels[i] == ch)
+            return;
+    h->channels = mem_grow(h->channels, &h->channel_cap, h->channel_count + 1, sizeof(struct c_channel *));
+    h->channels[h->channel_count++] = ch;
+    ch->hosts = mem_grow(ch->hosts, &ch->host_cap, ch->host_count + 1, sizeof(*ch->hosts));
+    ch->hosts[ch->host_count++] = span_of(mem_str(name), name.n);
+    save_channel(c, ch);
+}
+
+/* The channel is to be crawled in a network: by the agent that has it. */
+static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
+{
+    if (ch->is_paused)
+        return;
+    if (n->state == NETWORK_OWNED && ch->pinned_agent && n->agent != ch->pinned_agent &&
+        agent_get(c, ch->pinned_agent)) {
+        if (assign_move(c, n, ch->pinned_agent, "a channel in it is pinned to this agent") == ST_OK)
+            return;
+    }
+    if (n->state == NETWORK_FREE)
+        c->has_free = true;
+    if (n->state != NETWORK_OWNED)
+        return;
+    struct c_task *t = task_of(c, ch, n->agent);
+    if (!t)
+        t = task_make(c, ch, n->agent);
+    if (list_has(t->networks, t->network_count, n))
+        return;
+    list_add(&t->networks, &t->network_count, &t->network_cap, n);
+    t->is_ended = false;
+    t->wants_states |= n->had_agent;
+    t->wants_links |= n->was_lost;
+    dirty(c, t);
+}
+
+static void flush_seeds(struct coord *c, struct c_host *h)
+{
+    struct buf seeds = h->seeds;
+    struct span rest = buf_span(&seeds), url;
+    h->seeds = (struct buf){0};
+    while (span_split(&rest, '\n', &url))
+        for (size_t i = 0; url.n && i < h->channel_count; i++)
+            assign_seed(c, h->channels[i], h, url);
+    buf_done(&seeds);
+}
+
+struct c_host *assign_host(struct coord *c, struct c_channel *ch, struct span name)
+{
+    uint64_t key = siphash(&c->key, name);
+    struct c_host *h = table_get(&c->hosts, key);
+    if (ch->host_count >= COORD_HOSTS_A_CHANNEL)
+        return NULL;
+    if (!h) {
+        h = mem_alloc(sizeof(*h));
+        h->name = mem_str(name);
+        h->state = HOST_NEW;
+        table_put(&c->hosts, key, h);
+        save_host(c, h);
+        want_address(c, h);
+    }
+    know_channel(c, h, ch, name);
+    if (h->network)
+        cover(c, ch, h->network);
+    return h;
+}
+
+void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct span url)
+{
+    struct c_task *t = h->network && h->network->state == NETWORK_OWNED ? task_of(c, ch, h->network->agent) : NULL;
+    struct buf *to = t ? &t->seeds : &h->seeds;
+    if (to->n + url.n > (t ? SEEDS_BYTES_MAX : COORD_HOST_SEEDS_BYTES))
+        return;
+    buf_put(to, url);
+    buf_puts(to, "\n");
+    if (t) {
+        t->seed_count++;
+        t->is_dirty = c->has_dirty = true; /* written down with the order, or by the next save */
+    }
+}
+
+static struct c_network *network_of(struct coord *c, const struct addr *addr)
+{
+    struct network net = addr_network(addr);
+    char text[ADDR_TEXT_MAX + 4];
+    struct span name = span_str(network_format(&net, text));
+    uint64_t key = siphash(&c->key, name);
+    struct c_network *n = table_get(&c->networks, key);
+    if (!n) {
+        n = mem_alloc(sizeof(*n));
+        n->network = net;
+        memcpy(n->text, name.p, name.n);
+        n->state = NETWORK_FREE;
+        n->since = clock_wall();
+        table_put(&c->networks, key, n);
+        c->has_free = true;
+        save_network(c, n);
+    }
+    return n;
+}
+
+static void leave_network(struct c_host *h)
+{
+    struct c_network *n = h->network;
+    for (size_t i = 0; n && i < n->host_count; i++)
+        if (n->hosts[i] == h) {
+            n->hosts[i] = n->hosts[--n->host_count];
+            break;
+        }
+    h->network = NULL;
+}
+
+void assign_resolved(struct coord *c, struct c_host *h, status st, const struct addr *addr)
+{
+    if (st == ST_OK && !c->o.allow_private && addr_classify(addr) != ADDR_PUBLIC)
+        st = ST_REFUSED;
+    if (st != ST_OK) {
+        struct buf name = {0};
+        log_escape(&name, span_str(h->name), 256);
+        log_write(c->o.log, LOG_INFO, "assign", "a host cannot be placed host=%s why=\"%s\"", buf_cstr(&name),
+                  st == ST_REFUSED ? "its address is private: see --allow-private" : status_name(st));
+        buf_done(&name);
+        h->state = h->network ? HOST_PLACED : HOST_FAILED;
+        h->retry_at = clock_mono() + COORD_RETRY_HOST_MS * (st == ST_REFUSED ? 60 : 1);
+        return;
+    }
+    struct c_network *n = network_of(c, addr);
+    if (h->network != n) {
+        leave_network(h);
+        h->network = n;
+        n->hosts = mem_grow(n->hosts, &n->host_cap, n->host_count + 1, sizeof(struct c_host *));
+        n->hosts[n->host_count++] = h;
+    }
+    h->addr = *addr;
+    h->state = HOST_PLACED;
+    save_host(c, h);
+    for (size_t i = 0; i < h->channel_count; i++)
+        cover(c, h->channels[i], n);
+    if (n->state == NETWORK_OWNED)
+        flush_seeds(c, h);
+}
+
+void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr)
+{
+    struct c_host *h = table_get(&c->hosts, siphash(&c->key, host));
+    if (!h || h->pinned_agent)
+        return;
+    if (h->network && network_has(&h->network->network, addr))
+        return; /* it is where we think, and another agent's: this one had it from the channel's seeds */
+    if (++h->strays > COORD_STRAYS_MAX && h->network && h->network->state == NETWORK_OWNED) {
+        h->pinned_agent = h->network->agent;
+        struct c_task *owner = t->agent == h->pinned_agent ? t : task_of(c, t->channel, h->pinned_agent);
+        if (owner)
+            dirty(c, owner);
+        save_host(c, h);
+        return;
+    }
+    assign_resolved(c, h, ST_OK, addr);
+}
+
+/* ---- networks ---- */
+
+static void ask_strategy(struct coord *c, struct c_network *n, uint64_t not_agent)
+{
+    struct delegate_question q = {.network = n->network, .not_agent = not_agent};
+    struct delegate_answer answer;
+    if (n->host_count) {
+        q.addr = n->hosts[0]->addr;
+        q.domain = domain_registered(span_str(n->hosts[0]->name));
+    }
+    delegator_ask(c->delegator, &q, &answer);
+    if (answer.verdict == DELEGATE_TO)
+        give(c, n, answer.agent, buf_cstr(&answer.why));
+    else
+        c->has_free = true;
+    buf_done(&answer.why);
+}
+
+static uint64_t pinned_agent_of(struct coord *c, const struct c_network *n)
+{
+    for (size_t i = 0; i < n->host_count; i++)
+        for (size_t k = 0; k < n->hosts[i]->channel_count; k++) {
+            struct c_agent *a = agent_get(c, n->hosts[i]->channels[k]->pinned_agent);
+            if (a && agent_may_work(c, a))
+                return a->number;
+        }
+    return 0;
+}
+
+static void place_network(struct coord *c, struct c_network *n, uint64_t to, uint64_t not_agent)
+{
+    struct c_agent *a = agent_get(c, to);
+    uint64_t pinned = pinned_agent_of(c, n);
+    if (a && agent_may_work(c, a))
+        give(c, n, to, n->why);
+    else if (pinned)
+        give(c, n, pinned, "a channel in it is pinned to this agent");
+    else
+        ask_strategy(c, n, not_agent);
+}
+
+static void give(struct coord *c, struct c_network *n, uint64_t agent, const char *why)
+{
+    char kept[sizeof(n->why)];
+    snprintf(kept, sizeof(kept), "%s", why);
+    n->agent = agent;
+    n->next_agent = 0;
+    n->state = NETWORK_OWNED;
+    n->since = clock_wall();
+    memcpy(n->why, kept, sizeof(n->why));
+    delegator_assigned(c->delegator, &n->network, agent);
+    struct c_task *last = NULL;
+    for (size_t i = 0; i < n->host_count; i++) {
+        struct c_host *h = n->hosts[i];
+        for (size_t k = 0; k < h->channel_count; k++) {
+            cover(c, h->channels[k], n);
+            struct c_task *t = task_of(c, h->channels[k], agent);
+            last = t ? t : last;
+            if (n->had_agent && t) /* seeds that the old owner had not begun with are not in what it hands over */
+                channel_tell_links(c, h->channels[k], n);
+        }
+        flush_seeds(c, h);
+    }
+    if (n->handed_over && last) {
+        last->handed = n;
+        dirty(c, last);
+    }
+    n->had_agent = true;
+    save_network(c, n);
+    log_write(c->o.log, LOG_INFO, "assign", "network=%s agent=%llu why=\"%s\"", n->text, (unsigned long long)agent,
+              n->why);
+}
+
+static void settle(struct coord *c, struct c_network *n)
+{
+    uint64_t old = n->agent, to = n->next_agent;
+    n->state = NETWORK_FREE;
+    n->agent = n->next_agent = 0;
+    delegator_assigned(c->delegator, &n->network, 0);
+    save_network(c, n);
+    place_network(c, n, to, old);
+}
+
+status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char *why)
+{
+    struct c_agent *a = to ? agent_get(c, to) : NULL;
+    if (to && (!a || !agent_may_work(c, a)))
+        return ST_REFUSED;
+    if (n->state == NETWORK_FREE) {
+        snprintf(n->why, sizeof(n->why), "%s", why);
+        place_network(c, n, to, 0);
+        return ST_OK;
+    }
+    if (n->state == NETWORK_OWNED && n->agent == to)
+        return ST_EXISTS;
+    n->next_agent = to;
+    snprintf(n->why, sizeof(n->why), "%s", why);
+    if (n->state == NETWORK_LEAVING) {
+        save_network(c, n);
+        return ST_OK;
+    }
+    n->state = NETWORK_LEAVING;
+    n->leaving = 0;
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        if (!t || t->agent != n->agent)
+            continue;
+        if (list_remove(t->networks, &t->network_count, n))
+            list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
+        else if (!list_has(t->ending, t->ending_count, n))
+            continue;
+        n->leaving++;
+        if (t->handed == n)
+            t->handed = NULL; /* it never got there: the next owner has it */
+        dirty(c, t);
+    }
+    c->has_leaving = true;
+    save_network(c, n);
+    if (!n->leaving)
+        settle(c, n);
+    return ST_OK;
+}
+
+void assign_leave_agent(struct coord *c, uint64_t agent, const char *why)
+{
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));)
+        if (n->agent == agent && n->state == NETWORK_OWNED && assign_move(c, n, 0, why) != ST_OK)
+            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+}
+
+/* ---- the end of tasks ---- */
+
+/* Packed hosts from the old owner, kept until the new one is told. */
+static void keep_hosts(struct coord *c, const struct outcome *o, struct c_network *const *asked, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct buf blob = {0};
+        struct fleet_number old = fleet_number(asked[i]->handed_over);
+        if (asked[i]->handed_over && o->part_count)
+            note_trouble(c, fleet_get(c->fleet, FLEET_BLOB, span_of(old.b, sizeof(old.b)), &blob),
+                         "read what was handed over");
+        size_t before = blob.n;
+        for (size_t k = 0; k < o->part_count; k++) {
+            struct frontier_info info;
+            if (frontier_info_read(o->parts[k], &info) != ST_OK)
+                continue;
+            struct c_host *h = table_get(&c->hosts, siphash(&c->key, info.name));
+            if (h && h->network == asked[i])
+                field_text(&blob, 1, o->parts[k]);
+            frontier_info_done(&info);
+        }
+        if (blob.n > before) {
+            struct fleet_number key = asked[i]->handed_over ? old : fleet_number(++c->blobs);
+            save_number(c, "blobs", c->blobs);
+            status st = fleet_put(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), buf_span(&blob));
+            note_trouble(c, st, "keep what an agent handed over");
+            if (st == ST_OK && !asked[i]->handed_over) {
+                asked[i]->handed_over = c->blobs;
+                save_network(c, asked[i]);
+            }
+        }
+        buf_done(&blob);
+    }
+}
+
+static void end_task_networks(struct coord *c, struct c_task *t)
+{
+    size_t n = t->end_asked;
+    struct c_network **asked = mem_alloc((n + 1) * sizeof(struct c_network *));
+    for (size_t i = 0; i < n; i++)
+        asked[i] = t->ending[i];
+    for (size_t i = n; i < t->ending_count; i++)
+        t->ending[i - n] = t->ending[i];
+    t->ending_count -= n;
+    t->end_asked = 0;
+    t->end_order = t->end_sequence = 0;
+    t->is_end_confirmed = false;
+    t->is_ended = t->network_count == 0 && t->ending_count == 0;
+    if (t->ending_count)
+        t->is_dirty = c->has_dirty = true;
+    save_task(c, t);
+    for (size_t i = 0; i < n; i++) {
+        asked[i]->leaving -= asked[i]->leaving > 0;
+        if (asked[i]->state == NETWORK_LEAVING && asked[i]->leaving == 0)
+            settle(c, asked[i]);
+    }
+    free(asked);
+}
+
+void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
+{
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        if (!t || t->agent != a->number || t->end_order != o->number)
+            continue;
+        if (t->is_end_confirmed)
+            return; /* said again, because our answer was lost */
+        keep_hosts(c, o, t->ending, t->end_asked);
+        if (o->st == ST_AGAIN)
+            return; /* more of them come with its next report */
+        for (size_t k = 0; k < t->end_asked; k++)
+            t->ending[k]->was_lost = false;
+        t->is_end_confirmed = true;
+        t->end_sequence = a->sequence;
+        c->has_leaving = true;
+        save_task(c, t);
+        return;
+    }
+}
+
+/* It never was told: when it comes back it should know. Nobody waits for the answer. */
+static void order_end_of(struct coord *c, struct c_task *t, const struct c_network *n)
+{
+    struct c_agent *a = agent_get(c, t->agent);
+    struct span name = span_str(n->text);
+    struct buf body = {0};
+    if (!a || !a->is_joined)
+        return;
+    end_order_pack(&(struct end_order){.task = t->number, .networks = &name, .network_count = 1}, &body);
+    agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    buf_done(&body);
+}
+
+/* The old owner was not heard for so long that its lease is over: it has stopped by itself. */
+static void expire(struct coord *c, struct c_network *n)
+{
+    log_write(c->o.log, LOG_WARN, "assign", "a lease ran out network=%s agent=%llu", n->text,
+              (unsigned long long)n->agent);
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        if (!t || t->agent != n->agent)
+            continue;
+        for (size_t k = 0; k < t->ending_count; k++)
+            if (t->ending[k] == n) {
+                if (k >= t->end_asked)
+                    order_end_of(c, t, n);
+                memmove(&t->ending[k], &t->ending[k + 1], (t->ending_count - k - 1) * sizeof(struct c_network *));
+                t->ending_count--;
+                t->end_asked -= k < t->end_asked;
+                if (!t->end_asked) {
+                    t->end_order = t->end_sequence = 0;
+                    t->is_end_confirmed = false;
+                }
+                t->is_ended = t->network_count == 0 && t->ending_count == 0;
+                save_task(c, t);
+                break;
+            }
+    }
+    n->leaving = 0;
+    n->was_lost = true;
+    settle(c, n);
+}
+
+/* ---- channels ---- */
+
+void assign_channel_changed(struct coord *c, struct c_channel *ch)
+{
+    for (size_t i = 0; i < ch->task_count; i++) {
+        ch->tasks[i]->has_channel = false;
+        dirty(c, ch->tasks[i]);
+    }
+    if (ch->is_paused)
+        assign_channel_ends(c, ch);
+    else
+        for (size_t i = 0; i < ch->host_count; i++) {
+            struct c_host *h = table_get(&c->hosts, siphash(&c->key, ch->hosts[i]));
+            if (h && h->network)
+                cover(c, ch, h->network);
+        }
+}
+
+void assign_channel_ends(struct coord *c, struct c_channel *ch)
+{
+    for (size_t i = 0; i < ch->task_count; i++) {
+        struct c_task *t = ch->tasks[i];
+        for (size_t k = 0; k < t->network_count; k++) {
+            list_add(&t->ending, &t->ending_count, &t->ending_cap, t->networks[k]);
+            t->networks[k]->leaving++;
+        }
+        t->network_count = 0;
+        dirty(c, t);
+    }
+}
+
+void assign_drop_tasks(struct coord *c, struct c_channel *ch)
+{
+    for (size_t i = 0; i < ch->task_count; i++) {
+        struct c_task *t = ch->tasks[i];
+        struct fleet_number key = fleet_number(t->number);
+        note_trouble(c, fleet_remove(c->fleet, FLEET_TASK, span_of(key.b, sizeof(key.b))), "forget a task");
+        c->tasks[t->number - 1] = NULL;
+        task_dispose(t);
+    }
+    ch->task_count = 0;
+}
+
+bool assign_recheck(struct coord *c, struct c_channel *ch)
+{
+    bool any = ch->task_count == 0;
+    for (size_t i = 0; i < ch->task_count; i++) {
+        struct c_task *t = ch->tasks[i];
+        struct c_agent *a = agent_get(c, t->agent);
+        if (!a || t->is_ended || t->progress.state != TASK_DONE)
+            continue;
+        struct buf b = {0};
+        recheck_order_pack(&(struct recheck_order){.task = t->number}, &b);
+        agent_order(c, a, ORDER_RECHECK, buf_span(&b));
+        t->progress.state = TASK_RUNNING;
+        buf_done(&b);
+        any = true;
+    }
+    return any;
+}
+
+/* ---- orders ---- */
+
+static size_t split_lines(struct arena *a, struct span text, size_t max, struct span **out, size_t *used)
+{
+    struct span *list = arena_alloc(a, (max + 1) * sizeof(*list)), rest = text, line;
+    size_t n = 0;
+    *used = 0;
+    while (n < max && span_split(&rest, '\n', &line)) {
+        *used = (size_t)(line.p - text.p) + line.n + 1;
+        if (line.n)
+            list[n++] = line;
+    }
+    if (*used > text.n)
+        *used = text.n;
+    *out = list;
+    return n;
+}
+
+static size_t handed_hosts(struct coord *c, struct arena *a, struct c_task *t, struct buf *blob, struct span **out)
+{
+    struct fleet_number key = fleet_number(t->handed->handed_over);
+    if (fleet_get(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), blob) != ST_OK)
+        return 0;
+    struct fields f = fields_of(buf_span(blob));
+    unsigned tag;
+    struct span v;
+    size_t n = 0, cap = 64;
+    struct span *list = arena_alloc(a, cap * sizeof(*list));
+    while (fields_next(&f, &tag, &v)) {
+        if (tag != 1)
+            continue;
+        if (n == cap) {
+            struct span *more = arena_alloc(a, 2 * cap * sizeof(*list));
+            memcpy(more, list, n * sizeof(*list));
+            list = more;
+            cap *= 2;
+        }
+        list[n++] = v;
+    }
+    *out = list;
+    return n;
+}
+
+static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
+{
+    struct arena arena;
+    struct buf body = {0}, channel = {0}, blob = {0};
+    size_t used;
+    arena_init(&arena);
+    struct span *networks = arena_alloc(&arena, (t->network_count + 1) * sizeof(*networks)), *seeds, *hosts,
+                *handed = NULL;
+    for (size_t i = 0; i < t->network_count; i++)
+        networks[i] = span_str(t->networks[i]->text);
+    hosts = arena_alloc(&arena, (t->channel->host_count + 1) * sizeof(*hosts));
+    size_t host_count = 0;
+    for (size_t i = 0; i < t->channel->host_count; i++) {
+        struct c_host *h = table_get(&c->hosts, siphash(&c->key, t->channel->hosts[i]));
+        if (h && h->pinned_agent == t->agent)
+            hosts[host_count++] = span_str(h->name);
+    }
+    struct task_order o = {.task = t->number,
+                           .kind = t->channel->kind,
+                           .wants_warc = t->channel->wants_warc,
+                           .expected_pages = t->channel->expected_pages,
+                           .program = span_str(t->channel->program),
+                           .states = t->wants_states,
+                           .networks = networks,
+                           .network_count = t->network_count,
+                           .hosts = hosts,
+                           .host_count = host_count};
+    if (!t->has_channel) {
+        channel_pack(t->channel->channel, &channel);
+        o.channel = buf_span(&channel);
+        o.known_links = t->channel->links;
+        o.known_link_count = t->channel->link_count;
+    }
+    o.seed_count = split_lines(&arena, buf_span(&t->seeds), SEEDS_AN_ORDER, &seeds, &used);
+    o.seeds = seeds;
+    if (t->handed) {
+        o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
+        o.hosts_state = handed;
+    }
+    task_order_pack(&o, &body);
+    agent_order(c, a, ORDER_TASK, buf_span(&body));
+    if (t->wants_links) { /* after their states came, without validators */
+        buf_clear(&body);
+        recheck_order_pack(&(struct recheck_order){.task = t->number}, &body);
+        agent_order(c, a, ORDER_RECHECK, buf_span(&body));
+    }
+    t->has_channel = true;
+    t->wants_states = t->wants_links = false;
+    t->progress.state = TASK_RUNNING;
+    if (t->handed) {
+        struct fleet_number key = fleet_number(t->handed->handed_over);
+        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b))),
+                     "forget what was handed over");
+        t->handed->handed_over = 0;
+        save_network(c, t->handed);
+        t->handed = NULL;
+    }
+    if (used) {
+        memmove(t->seeds.p, t->seeds.p + used, t->seeds.n - used);
+        t->seeds.n -= used;
+    }
+    t->seed_count -= o.seed_count < t->seed_count ? o.seed_count : t->seed_count;
+    t->is_dirty = t->seeds.n > 0;
+    buf_done(&body);
+    buf_done(&channel);
+    buf_done(&blob);
+    arena_done(&arena);
+}
+
+static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
+{
+    struct buf body = {0};
+    struct span *networks = mem_alloc((t->ending_count + 1) * sizeof(*networks));
+    for (size_t i = 0; i < t->ending_count; i++)
+        networks[i] = span_str(t->ending[i]->text);
+    struct end_order e = {.task = t->number, .networks = networks, .network_count = t->ending_count};
+    end_order_pack(&e, &body);
+    t->end_asked = t->ending_count;
+    t->end_order = a->orders_given + 1;
+    agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    buf_done(&body);
+    free(networks);
+}
+
+/* Orders of one change belong together: either all of it is written down, or none. */
+static void order_some(struct coord *c, struct c_task *t)
+{
+    struct c_agent *a = agent_get(c, t->agent);
+    if (!a || !a->is_joined) {
+        t->is_dirty = false;
+        return;
+    }
+    if (fleet_begin(c->fleet) != ST_OK)
+        return;
+    t->is_dirty = false;
+    if (t->ending_count && !t->end_order)
+        order_end(c, t, a);
+    if (t->network_count)
+        order_task(c, t, a);
+    save_task(c, t);
+    note_trouble(c, fleet_commit(c->fleet, false), "write down orders");
+}
+
+/* ---- now and then ---- */
+
+/* The store must have all that the old owner found before somebody else is told what is known. */
+static void look_at_ends(struct coord *c)
+{
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        const struct c_agent *a = t && t->is_end_confirmed ? agent_get(c, t->agent) : NULL;
+        if (!t || !t->is_end_confirmed)
+            continue;
+        if (!a || a->applied >= t->end_sequence)
+            end_task_networks(c, t);
+        else
+            c->has_leaving = true;
+    }
+}
+
+static void look_at_networks(struct coord *c, mono_ms now)
+{
+    bool was_free = c->has_free, was_leaving = c->has_leaving;
+    size_t at = 0;
+    if (!was_free && !was_leaving)
+        return;
+    c->has_free = c->has_leaving = false;
+    look_at_ends(c);
+    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
+        if (n->state == NETWORK_FREE && n->host_count) {
+            place_network(c, n, n->next_agent, 0);
+            c->has_free |= n->state == NETWORK_FREE;
+        } else if (n->state == NETWORK_LEAVING) {
+            const struct c_agent *a = agent_get(c, n->agent);
+            if (!n->leaving)
+                settle(c, n);
+            else if (!a || now >= a->lease_until)
+                expire(c, n);
+            else
+                c->has_leaving = true;
+        }
+    }
+}
+
+static void retry_hosts(struct coord *c, mono_ms now)
+{
+    size_t at = 0;
+    if (now - c->hosts_looked < 5000)
+        return;
+    c->hosts_looked = now;
+    for (struct c_host *h; (h = table_next(&c->hosts, &at));)
+        if (h->state == HOST_FAILED && now >= h->retry_at) {
+            h->state = HOST_NEW;
+            want_address(c, h);
+        }
+}
+
+void assign_tick(struct coord *c, mono_ms now)
+{
+    retry_hosts(c, now);
+    look_at_networks(c, now);
+    if (!c->has_dirty)
+        return;
+    c->has_dirty = false;
+    /* Those that bring handed-over hosts come last: queues name channels that the others make known. */
+    for (int with_hosts = 0; with_hosts < 2; with_hosts++)
+        for (size_t i = 0; i < c->task_count; i++) {
+            struct c_task *t = c->tasks[i];
+            if (t && t->is_dirty && (t->handed != NULL) == with_hosts)
+                order_some(c, t);
+            c->has_dirty |= t && t->is_dirty;
+        }
+}
+
+bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address)
+{
+    struct addr addr;
+    if (t->agent != agent || channel_check(t->channel->channel, u, 0, NULL) != CHANNEL_YES)
+        return false;
+    const struct c_host *h = table_get(&c->hosts, siphash(&c->key, u->host));
+    if (h && h->pinned_agent == agent)
+        return true;
+    if (!address.n) /* no connection was made: refused by robots.txt, or no answer */
+        return h && h->network && h->network->agent == agent;
+    if (addr_parse(address, &addr) != ST_OK)
+        return false;
+    for (size_t i = 0; i < t->network_count; i++)
+        if (network_has(&t->networks[i]->network, &addr))
+            return true;
+    for (size_t i = 0; i < t->ending_count; i++)
+        if (network_has(&t->ending[i]->network, &addr))
+            return true;
+    return false;
+}
+
+void assign_free(struct coord *c)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < c->task_count; i++) {
+        if (c->tasks[i])
+            task_dispose(c->tasks[i]);
+    }
+    free(c->tasks);
+    for (struct c_host *h; (h = table_next(&c->hosts, &at));) {
+        buf_done(&h->seeds);
+        free(h->channels);
+        free(h->name);
+        free(h);
+    }
+    table_done(&c->hosts);
+    at = 0;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
+        free(n->hosts);
+        free(n);
+    }
+    table_done(&c->networks);
+    free(c->wanted);
+}

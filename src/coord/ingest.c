@@ -1,0 +1,396 @@
+#include "coord/ingest.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apply/apply.h"
+#include "base/mem.h"
+#include "codec/digest.h"
+#include "coord/inbox.h"
+#include "coord/trust.h"
+#include "io/clock.h"
+#include "store/seen.h"
+#include "wire/package.h"
+
+#define COMMIT_VISITS 5000
+#define PUBLISH_MS 2000
+#define GATHER_MS 30000 /* after so long without a package, texts of links are brought into the index */
+#define RETRY_MS 2000   /* after the disk said no */
+
+struct ingest {
+    struct coord *c;
+    struct store *store;
+    struct apply *apply;
+    struct seen *told; /* URLs that are pages here, or were given to somebody as seeds */
+    struct arena arena;
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock; /* the next four */
+    pthread_cond_t changed;
+    bool is_stopping, has_work;
+    struct ingest_stats shown;
+    /* the thread's own */
+    struct ingest_stats stats;
+    struct fleet_package *waiting;
+    size_t waiting_count, waiting_cap;
+    mono_ms published, applied;
+    bool is_unpublished, is_ungathered;
+    /* the package under way */
+    const struct fleet_package *package;
+    uint64_t next; /* fetch number */
+    unsigned new_sites;
+    struct buf packed;
+};
+
+/* ---- one visit ---- */
+
+/* A link to another place: perhaps a seed for whoever crawls there, perhaps a site nobody knows yet. */
+static void take_link(struct ingest *i, struct c_agent *a, struct c_channel *from, const struct summary_link *l)
+{
+    struct coord *c = i->c;
+    struct url u;
+    bool is_new = false;
+    uint64_t key = siphash(&c->key, l->url);
+    if (url_parse(&i->arena, l->url, NULL, &u) != ST_OK || !url_is_http(&u))
+        return;
+    channel_know_link(from, digest_blake2b64(l->url));
+    if (seen_add(i->told, &key, 1, &is_new) != ST_OK || !is_new)
+        return;
+    i->stats.links++;
+    struct c_channel *in[1];
+    if (channels_of_url(c, &u, in, 1))
+        channels_link(c, &u);
+    else if (c->o.discovers && trust_new_site(c, a, &i->new_sites)) {
+        i->stats.new_sites++;
+        channels_discover(c, &u);
+    }
+}
+
+/* Lock held. NULL: the agent has no business with this page. */
+static struct c_channel *channel_of_visit(struct ingest *i, struct c_agent *a, uint64_t task, const struct summary *s)
+{
+    struct coord *c = i->c;
+    struct url u;
+    struct c_task *t = task_get(c, task);
+    if (!a || !t || url_parse(&i->arena, s->url, NULL, &u) != ST_OK)
+        return NULL;
+    return assign_allows(c, a->number, t, &u, s->address) ? t->channel : NULL;
+}
+
+static status take_visit(void *arg, uint64_t task, summary_kind kind, const struct summary *given)
+{
+    struct ingest *i = arg;
+    struct coord *c = i->c;
+    struct summary s = *given;
+    bool is_new;
+    arena_reset(&i->arena);
+    s.fetch_number = i->next++;
+    pthread_mutex_lock(&c->lock);
+    struct c_agent *a = agent_get(c, i->package->agent);
+    struct c_channel *ch = channel_of_visit(i, a, task, &s);
+    if (!ch) {
+        if (a)
+            a->dropped++;
+        i->stats.dropped++;
+        pthread_mutex_unlock(&c->lock);
+        return ST_OK;
+    }
+    s.channel = ch->id;
+    trust_page(c, a, &s);
+    struct summary_link *links = arena_alloc(&i->arena, (s.link_count + 1) * sizeof(*links));
+    for (size_t k = 0; k < s.link_count; k++) {
+        links[k] = s.links[k];
+        links[k].key = siphash(&c->key, links[k].url);
+        if (links[k].flags & SUMMARY_LINK_FOREIGN)
+            take_link(i, a, ch, &links[k]);
+    }
+    pthread_mutex_unlock(&c->lock);
+    s.links = links;
+    uint64_t key = siphash(&c->key, s.url);
+    status st = seen_add(i->told, &key, 1, &is_new);
+    if (st != ST_OK)
+        return st;
+    buf_clear(&i->packed);
+    summary_pack(&s, &i->packed);
+    st = apply_summary(i->apply, buf_span(&i->packed), NULL);
+    if (st == ST_OK && apply_pending(i->apply) >= COMMIT_VISITS)
+        st = apply_commit(i->apply);
+    i->stats.visits++;
+    return st;
+}
+
+/* ---- packages ---- */
+
+static status note_waiting(void *arg, const struct fleet_package *p)
+{
+    struct ingest *i = arg;
+    i->waiting = mem_grow(i->waiting, &i->waiting_cap, i->waiting_count + 1, sizeof(*i->waiting));
+    i->waiting[i->waiting_count++] = *p;
+    return ST_OK;
+}
+
+static status mark_applied(struct ingest *i, const struct fleet_package *p)
+{
+    struct coord *c = i->c;
+    pthread_mutex_lock(&c->lock);
+    status st = fleet_package_applied(c->fleet, p->agent, p->sequence);
+    struct c_agent *a = agent_get(c, p->agent);
+    if (st == ST_OK && a && a->applied < p->sequence)
+        a->applied = p->sequence; /* those of an agent are applied in their order */
+    pthread_mutex_unlock(&c->lock);
+    if (st == ST_OK)
+        inbox_remove(c->inbox, p->agent, p->sequence);
+    return st;
+}
+
+static status apply_package(struct ingest *i, const struct fleet_package *p)
+{
+    struct coord *c = i->c;
+    struct buf bytes = {0};
+    status st = inbox_read(c->inbox, p->agent, p->sequence, &bytes);
+    i->package = p;
+    i->next = p->base;
+    i->new_sites = 0;
+    if (st == ST_OK) /* its signature was checked when it came */
+        st = package_read(buf_span(&bytes), NULL, NULL, take_visit, i);
+    buf_done(&bytes);
+    if (st == ST_CORRUPT || st == ST_NOT_FOUND || st == ST_LIMIT || st == ST_NEWER) {
+        log_write(c->o.log, LOG_ERROR, "packages", "cannot be read agent=%llu sequence=%llu what=\"%s\"",
+                  (unsigned long long)p->agent, (unsigned long long)p->sequence, status_name(st));
+        i->stats.damaged++;
+        apply_rollback(i->apply);
+        st = ST_OK;
+    }
+    if (st == ST_OK)
+        st = apply_commit(i->apply);
+    if (st == ST_OK)
+        st = mark_applied(i, p);
+    if (st != ST_OK)
+        apply_rollback(i->apply);
+    i->stats.packages += st == ST_OK;
+    return st;
+}
+
+/* ---- the thread ---- */
+
+static void show(struct ingest *i, uint64_t waiting)
+{
+    pthread_mutex_lock(&i->lock);
+    i->shown = i->stats;
+    i->shown.waiting = waiting;
+    pthread_mutex_unlock(&i->lock);
+}
+
+static void publish(struct ingest *i, mono_ms now)
+{
+    status st = ST_OK;
+    if (i->is_unpublished && now - i->published >= PUBLISH_MS) {
+        st = apply_publish(i->apply);
+        i->published = now;
+        i->is_unpublished = false;
+    }
+    if (st == ST_OK && i->is_ungathered && now - i->applied >= GATHER_MS) {
+        st = apply_finish(i->apply);
+        i->is_ungathered = false;
+    }
+    if (st != ST_OK)
+        note_trouble(i->c, st, "write to the index");
+    i->stats.trouble = st;
+}
+
+static void wait_a_little(struct ingest *i)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 200 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&i->lock);
+    if (!i->has_work && !i->is_stopping)
+        pthread_cond_timedwait(&i->changed, &i->lock, &until);
+    pthread_mutex_unlock(&i->lock);
+}
+
+static bool is_stopping(struct ingest *i)
+{
+    pthread_mutex_lock(&i->lock);
+    bool is = i->is_stopping;
+    pthread_mutex_unlock(&i->lock);
+    return is;
+}
+
+static bool take_work(struct ingest *i)
+{
+    pthread_mutex_lock(&i->lock);
+    bool has = i->has_work;
+    i->has_work = false;
+    pthread_mutex_unlock(&i->lock);
+    return has;
+}
+
+static void work_off(struct ingest *i)
+{
+    struct coord *c = i->c;
+    i->waiting_count = 0;
+    pthread_mutex_lock(&c->lock);
+    status st = fleet_package_waiting(c->fleet, note_waiting, i);
+    pthread_mutex_unlock(&c->lock);
+    for (size_t k = 0; st == ST_OK && k < i->waiting_count && !is_stopping(i); k++) {
+        st = apply_package(i, &i->waiting[k]);
+        i->is_unpublished = i->is_ungathered = true;
+        i->applied = clock_mono();
+        publish(i, i->applied);
+        show(i, i->waiting_count - k - (st == ST_OK));
+    }
+    i->stats.trouble = st;
+    show(i, st == ST_OK && !is_stopping(i) ? 0 : i->waiting_count);
+    if (st != ST_OK) {
+        note_trouble(c, st, "apply a package");
+        struct timespec pause = {.tv_sec = RETRY_MS / 1000};
+        nanosleep(&pause, NULL);
+        ingest_wake(i); /* it is still there */
+    }
+}
+
+static void *run(void *arg)
+{
+    struct ingest *i = arg;
+    while (!is_stopping(i)) {
+        if (take_work(i))
+            work_off(i);
+        else
+            wait_a_little(i);
+        publish(i, clock_mono());
+    }
+    status st = apply_commit(i->apply);
+    if (st == ST_OK)
+        st = apply_finish(i->apply);
+    if (st == ST_OK)
+        st = store_sync(i->store);
+    note_trouble(i->c, st, "finish the index");
+    return NULL;
+}
+
+/* ---- life ---- */
+
+struct highest {
+    uint64_t number;
+};
+
+static status note_number(void *arg, const struct page *p)
+{
+    struct highest *h = arg;
+    if (p->fetch_number > h->number)
+        h->number = p->fetch_number;
+    return ST_OK;
+}
+
+/* A folder that `orb crawl` filled goes on where that ended. */
+static status continue_numbers(struct ingest *i)
+{
+    struct highest h = {0};
+    if (i->c->next_fetch > 1)
+        return ST_OK;
+    status st = store_page_each(i->store, 0, note_number, &h);
+    if (st == ST_OK && h.number)
+        i->c->next_fetch = h.number + 1;
+    return st;
+}
+
+status ingest_new(struct coord *c, struct ingest **out, struct buf *why)
+{
+    struct ingest *i = mem_alloc(sizeof(*i));
+    struct buf path = {0};
+    struct apply_start start;
+    i->c = c;
+    arena_init(&i->arena);
+    pthread_mutex_init(&i->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&i->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    i->has_work = true;
+    status st = store_open(c->data_dir, STORE_WRITE, &i->store, why);
+    if (st == ST_OK) {
+        c->key = *store_key(i->store);
+        buf_printf(&path, "%s/told", c->data_dir);
+        st = seen_open(buf_cstr(&path), &(struct seen_opts){.front_bytes = 16u << 20}, &i->told);
+        if (st == ST_OK)
+            seen_settle(i->told); /* only spares repetitions: it begins empty, and old files go */
+        else
+            buf_printf(why, "%s: %s", path.p, st == ST_IO ? strerror(errno) : status_name(st));
+    }
+    if (st == ST_OK)
+        st = apply_open(&(struct apply_opts){.store = i->store, .index_memory = c->o.index_memory, .log = c->o.log},
+                        &i->apply, &start, why);
+    if (st == ST_OK)
+        *out = i;
+    else
+        ingest_free(i);
+    buf_done(&path);
+    return st;
+}
+
+void ingest_start(struct ingest *i)
+{
+    note_trouble(i->c, continue_numbers(i), "read the pages that are there");
+    i->has_thread = true;
+    if (pthread_create(&i->thread, NULL, run, i) != 0)
+        abort(); /* no thread means no memory for one */
+}
+
+void ingest_wake(struct ingest *i)
+{
+    pthread_mutex_lock(&i->lock);
+    i->has_work = true;
+    i->shown.waiting += i->shown.waiting == 0; /* at least this one, until it is looked at */
+    pthread_cond_signal(&i->changed);
+    pthread_mutex_unlock(&i->lock);
+}
+
+void ingest_stop(struct ingest *i)
+{
+    if (!i->has_thread)
+        return;
+    pthread_mutex_lock(&i->lock);
+    i->is_stopping = true;
+    pthread_cond_signal(&i->changed);
+    pthread_mutex_unlock(&i->lock);
+    pthread_join(i->thread, NULL);
+    i->has_thread = false;
+}
+
+void ingest_get_stats(struct ingest *i, struct ingest_stats *out)
+{
+    struct apply_stats index;
+    pthread_mutex_lock(&i->lock);
+    *out = i->shown;
+    pthread_mutex_unlock(&i->lock);
+    apply_get_stats(i->apply, &index);
+    out->index_docs = index.index_docs;
+    out->index_bytes = index.index_bytes;
+    out->index_segments = index.index_segments;
+}
+
+void ingest_free(struct ingest *i)
+{
+    if (!i)
+        return;
+    ingest_stop(i);
+    apply_free(i->apply);
+    seen_free(i->told);
+    store_free(i->store);
+    arena_done(&i->arena);
+    buf_done(&i->packed);
+    free(i->waiting);
+    pthread_cond_destroy(&i->changed);
+    pthread_mutex_destroy(&i->lock);
+    free(i);
+}

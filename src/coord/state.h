@@ -1,0 +1,322 @@
+/* state.h - what the coordinator knows, in memory; every change is written through to store/fleet.h. Inside src/coord
+ * only.
+ *
+ * Agents have networks, never single sites. A host is placed by its address in a network; a network has one agent; a
+ * task is a channel on an agent and names the networks of that agent which the channel may be crawled in. So a channel
+ * whose hosts lie in several networks has several tasks.
+ *
+ *     channel --hosts--> network --agent--> task (channel, agent) --networks--
+ *
+ * Everything here is guarded by coord.lock; functions say when they want it held. */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/table.h"
+#include "codec/zip.h"
+#include "coord/coord.h"
+#include "coord/identity.h"
+#include "crawl/channel.h"
+#include "io/httpd.h"
+#include "io/loop.h"
+#include "plan/hours.h"
+#include "store/fleet.h"
+#include "wire/auth.h"
+#include "wire/control.h"
+
+#define COORD_AGENTS_MAX 10000
+#define COORD_CHANNELS_MAX 1000000
+#define COORD_HOSTS_A_CHANNEL 100000
+#define COORD_PLACE_MAX 128
+#define COORD_LABEL_MAX 128
+#define COORD_TOKEN_MS (60ll * 60 * 1000)
+#define COORD_PROBATION_PAGES 500 /* of a new agent: until then it gets a small share */
+#define COORD_RETRY_HOST_MS (60ll * 1000)
+#define COORD_NETWORK_TEXT 52
+
+/* ---- agents ---- */
+
+struct c_agent {
+    uint64_t number;
+    char name[JOIN_NAME_MAX + 1];
+    bool is_joined;                  /* false: its token was not used yet */
+    struct sign_public key, old_key; /* old_key: packages may still bear it */
+    wall_ms added, heard;            /* heard: last signed request */
+    struct agent_settings settings;  /* hours points to hours_text */
+    char hours_text[HOURS_TEXT_MAX];
+    struct hours hours;
+    char place[COORD_PLACE_MAX];
+    double latitude, longitude;
+    bool has_place;
+    unsigned char token[32]; /* SHA-256 of its token */
+    wall_ms token_until;
+    bool is_token_used;
+    /* trust */
+    uint64_t probation_left; /* pages */
+    uint64_t checks_good, checks_bad;
+    bool is_demoted;  /* lied: gets nothing until an operator says otherwise */
+    uint64_t dropped; /* visits outside its tasks */
+    uint64_t new_sites_today;
+    wall_ms new_sites_day;
+    /* orders */
+    uint64_t orders_given, orders_done;
+    uint64_t sequence;                        /* newest package that is safe here */
+    uint64_t applied;                         /* all its packages up to this one are in the store; not stored */
+    uint64_t packages, package_bytes, visits; /* taken in so far */
+    /* not stored */
+    struct auth_window window;
+    mono_ms heard_mono; /* 0: not since we started */
+    mono_ms lease_until;
+    struct c_poll *poll; /* waiting; NULL: none */
+    struct buf report;   /* the newest, packed; owned */
+    struct buf setup;    /* packed report with a setup, stored; owned */
+    bool wants_setup;
+    uint64_t boot;     /* of the process that reported last */
+    bool is_dirty;     /* stored figures changed: written now and then */
+    bool was_away;     /* said in the log */
+    bool is_told_open; /* what the delegator thinks */
+};
+
+/* ---- channels ---- */
+
+struct c_channel {
+    uint64_t id;
+    struct channel *channel; /* owned */
+    char label[COORD_LABEL_MAX];
+    summary_kind kind;
+    bool wants_warc, is_paused, is_found; /* found: made from a link, not by a person */
+    bool is_removed;                      /* goes when its tasks have ended */
+    uint64_t expected_pages;
+    char program[33];
+    int64_t every_ms;       /* between two rechecks; 0: never */
+    wall_ms added, checked; /* checked: last recheck ordered */
+    uint64_t pinned_agent;  /* 0: by strategy */
+    struct span *hosts;     /* owned, each too: names that it reaches, as far as known */
+    size_t host_count, host_cap;
+    struct c_task **tasks; /* owned array of borrowed: one an agent */
+    size_t task_count, task_cap;
+    uint64_t *links; /* owned ring: digests of links out of it that are known here */
+    size_t link_count, link_at;
+};
+#define COORD_LINKS_A_CHANNEL 20000
+
+/* ---- hosts and networks ---- */
+
+typedef enum host_state { HOST_NEW = 1, HOST_ASKED, HOST_PLACED, HOST_FAILED } host_state;
+
+struct c_host {
+    char *name; /* owned */
+    host_state state;
+    struct addr addr;
+    struct c_network *network; /* borrowed; NULL until placed */
+    mono_ms retry_at;
+    unsigned strays;             /* times that an agent found it elsewhere */
+    uint64_t pinned_agent;       /* whoever has it, wherever it is; 0: by network */
+    struct c_channel **channels; /* owned array: those that reach it */
+    size_t channel_count, channel_cap;
+    struct buf seeds; /* owned: URLs that came before it was placed, '\n' after each */
+};
+#define COORD_HOST_SEEDS_BYTES (64u << 10)
+#define COORD_STRAYS_MAX 3 /* then it stays with the agent that found it elsewhere: its name has many addresses */
+
+typedef enum network_state { NETWORK_FREE = 1, NETWORK_OWNED, NETWORK_LEAVING } network_state;
+
+struct c_network {
+    struct network network;
+    char text[COORD_NETWORK_TEXT];
+    network_state state;
+    uint64_t agent;
+    uint64_t next_agent; /* LEAVING: to whom; 0: the strategy decides */
+    unsigned leaving;    /* tasks whose end is not confirmed */
+    bool was_lost;  /* its last agent vanished with the URLs it had found: its pages are read anew for their links */
+    bool had_agent; /* somebody crawled it before: its pages' states can be had from us */
+    wall_ms since;
+    char why[160];
+    uint32_t rtt_us, server_us; /* as its agent measured; 0: not yet; not stored */
+    uint64_t requests;
+    struct c_host **hosts; /* owned array */
+    size_t host_count, host_cap;
+    uint64_t handed_over; /* number of the blob with packed hosts; 0: none */
+};
+
+/* ---- tasks ---- */
+
+struct c_task {
+    uint64_t number;
+    struct c_channel *channel;
+    uint64_t agent;
+    bool is_ended;               /* no networks any more */
+    struct c_network **networks; /* owned array */
+    size_t network_count, network_cap;
+    struct c_network **ending; /* owned array: to be given up; the first end_asked of them by end_order */
+    size_t ending_count, ending_cap, end_asked;
+    uint64_t end_order;          /* number of the order that asks for it; 0: none */
+    bool is_end_confirmed;       /* its agent has stopped, */
+    uint64_t end_sequence;       /* and everything it found is in its packages up to this one */
+    bool is_dirty;               /* its agent does not know all of it yet */
+    bool has_channel;            /* its agent has the channel as it is now */
+    bool wants_links;            /* its agent has to read known pages again: was_lost */
+    bool wants_states;           /* its agent may get the states of pages that were known before */
+    struct c_network *handed;    /* borrowed: comes with this network's packed hosts; NULL: none */
+    struct task_report progress; /* newest */
+    struct buf seeds;            /* owned: URLs to send with the next order, '\n' after each */
+    size_t seed_count;
+    wall_ms made;
+};
+
+/* ---- polls ---- */
+
+/* A request whose signature was right. */
+struct caller {
+    struct auth auth;
+    bool knows_old; /* it was made for the key that the coordinator had before: so is the answer */
+};
+
+struct c_poll {
+    struct httpd_later *later;
+    struct caller caller;
+    mono_ms until;
+};
+
+struct ingest;
+struct inbox;
+struct admin;
+struct limiter;
+struct trust;
+struct serve;
+struct workers;
+struct resolver;
+
+struct coord {
+    struct coord_opts o;
+    char *data_dir;
+    struct identity id;
+    pthread_rwlock_t id_lock;              /* id: read by every call, written when the key is rotated */
+    unsigned char nonce[AUTH_NONCE_BYTES]; /* of this run */
+    struct sip_key key;                    /* of the data folder */
+    pthread_mutex_t lock;                  /* everything below but the last part */
+    struct fleet_store *fleet;
+    struct c_agent **agents; /* owned, by number - 1; NULL: removed */
+    size_t agent_count, agent_cap;
+    struct table channels; /* id -> c_channel, owned */
+    struct table hosts;    /* siphash of name -> c_host, owned */
+    struct table domains;  /* siphash of registered domain -> first c_channel of scope domain */
+    struct table networks; /* siphash of text -> c_network, owned */
+    struct c_task **tasks; /* owned, by number - 1; NULL: gone */
+    size_t task_count, task_cap;
+    uint64_t next_fetch; /* fetch numbers below it are given away */
+    uint64_t blobs;      /* number of the newest */
+    mono_ms started, agents_saved, hosts_looked, slow_tick;
+    struct delegator *delegator;
+    struct trust *trust;
+    struct c_host **wanted; /* owned array: hosts to resolve */
+    size_t wanted_count, wanted_cap;
+    unsigned resolving;
+    bool has_free, has_leaving,
+        has_dirty; /* some network or task may need a look: set generously, cleared by the tick */
+    /* threads and servers */
+    struct loop *loop;
+    struct timer *tick;
+    struct waker *waker;
+    struct signals *signals;
+    struct resolver *resolver;
+    struct httpd *httpd;
+    struct serve *serve;
+    struct workers *workers;
+    struct limiter *strangers, *refusals; /* calls without a proof; lines in the log about them */
+    struct inbox *inbox;
+    struct ingest *ingest;
+    struct admin *admin;
+    bool is_stopping;
+};
+
+/* ---- records.c: to and from the fleet store; lock held ---- */
+MUST_USE status records_load(struct coord *c, struct buf *why);
+void save_agent(struct coord *c, struct c_agent *a);
+void save_channel(struct coord *c, const struct c_channel *ch);
+void save_host(struct coord *c, const struct c_host *h);
+void save_network(struct coord *c, const struct c_network *n);
+void save_task(struct coord *c, const struct c_task *t);
+void save_number(struct coord *c, const char *name, uint64_t value);
+/* A write to the fleet store failed: said once, and the coordinator stops taking things in until one succeeds. */
+void note_trouble(struct coord *c, status st, const char *doing);
+
+/* ---- agents.c; lock held ---- */
+struct c_agent *agent_get(struct coord *c, uint64_t number);      /* NULL */
+struct c_agent *agent_by_name(struct coord *c, struct span name); /* NULL */
+/* Registers one and draws its token: `line` gets what it joins with. ST_EXISTS, ST_INVALID, ST_LIMIT. */
+struct agent_form {
+    struct span name, place, hours;
+    struct agent_settings settings;
+    double latitude, longitude;
+    bool has_place;
+};
+MUST_USE status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **out, struct buf *line,
+                          struct buf *why);
+/* A new token for one that never joined, or lost its key. */
+MUST_USE status agent_invite(struct coord *c, struct c_agent *a, struct buf *line);
+MUST_USE status agent_change(struct coord *c, struct c_agent *a, const struct agent_form *f, struct buf *why);
+void agent_set_state(struct coord *c, struct c_agent *a, agent_state s);
+void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves its networks */
+/* Numbers it, keeps it, wakes its poll. */
+void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct span body);
+bool agent_is_there(const struct coord *c, const struct c_agent *a); /* heard within two polls, or its hours are over */
+bool agent_may_work(const struct coord *c, const struct c_agent *a); /* takes networks: joined, running, trusted */
+bool agent_is_in_hours(const struct c_agent *a, wall_ms at);
+void agents_tick(struct coord *c, mono_ms now);
+/* What the delegator should think of it. */
+void agent_tell_delegator(struct coord *c, struct c_agent *a);
+void agent_token_line(struct coord *c, const unsigned char token[JOIN_TOKEN_BYTES], struct buf *line);
+
+/* ---- channels.c; lock held ---- */
+struct channel_form {
+    struct channel *channel;           /* taken */
+    struct span label, program, agent; /* agent: pinned to this one; empty: by strategy */
+    summary_kind kind;
+    bool wants_warc, is_paused, is_found;
+    uint64_t expected_pages;
+    int64_t every_ms;
+};
+MUST_USE status channel_put(struct coord *c, struct channel_form *f, struct c_channel **out, struct buf *why);
+void channel_remove(struct coord *c, struct c_channel *ch);
+struct c_channel *channel_get(struct coord *c, uint64_t id);
+/* Channels whose scope a URL is in, at most `max`. */
+size_t channels_of_url(struct coord *c, const struct url *u, struct c_channel **out, size_t max);
+/* A link into channels: a seed for whoever crawls them there. */
+void channels_link(struct coord *c, const struct url *u);
+/* All links into it that were told before, once more, for the hosts of a network. */
+void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n);
+void channels_discover(struct coord *c, const struct url *u);  /* makes a channel of its site */
+void channel_know_link(struct c_channel *ch, uint64_t digest); /* a link out of it need not be sent again */
+#define CHANNEL_EVERY_DEFAULT_MS (24ll * 3600 * 1000)
+void channels_tick(struct coord *c, wall_ms now);
+void channels_index(struct coord *c); /* after records_load */
+void channel_dispose(struct c_channel *ch);
+void channel_add_task(struct c_channel *ch, struct c_task *t);
+
+/* ---- assign.c; lock held ---- */
+/* The channel reaches a host: it is placed, and its network assigned, when that has not happened yet. */
+struct c_host *assign_host(struct coord *c, struct c_channel *ch, struct span name);
+void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct span url);
+void assign_resolved(struct coord *c, struct c_host *h, status st, const struct addr *addr);
+/* An agent found a host elsewhere. */
+void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr);
+/* Moves a network to another agent (0: the strategy decides), with its pages and its politeness. */
+MUST_USE status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char *why);
+void assign_leave_agent(struct coord *c, uint64_t agent, const char *why); /* all its networks */
+void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o);
+void assign_tick(struct coord *c, mono_ms now);
+void assign_channel_changed(struct coord *c, struct c_channel *ch);
+void assign_channel_ends(struct coord *c, struct c_channel *ch);
+/* Asks every agent that has a finished task of it to look at its pages again. False: nobody could be asked now. */
+bool assign_recheck(struct coord *c, struct c_channel *ch);
+void assign_drop_tasks(struct coord *c, struct c_channel *ch); /* all of them have ended */
+void assign_free(struct coord *c);
+struct c_task *task_get(struct coord *c, uint64_t number);
+/* May this agent say something about that page? */
+bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address);
+
+/* ---- polls.c ---- */
+void polls_wake(struct coord *c, struct c_agent *a); /* lock held: it has orders */
+void polls_tick(struct coord *c, mono_ms now);       /* lock held */
+void polls_end(struct coord *c);

@@ -1,0 +1,209 @@
+#!/bin/sh
+# The coordinator's administration in a browser: the first password, an agent, a channel, roles, and those who mean harm.
+. "$(dirname "$0")/lib.sh"
+
+# Starts a coordinator on free ports; sets base (of the administration) and link (to set the first password).
+coordinate() { # DATA OPTION...
+    data=$1
+    shift
+    "$orb" coordinator --data "$data" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --plain "$@" >"$tmp/coord.out" 2>"$tmp/coord.err" &
+    pids="$pids $!"
+    wait_for_line "$tmp/coord.out" 'administration'
+    base=$(jq -r .url "$data/coord/admin.token")
+    link=$(cat "$data/coord/admin-link")
+}
+token() { jq -r .token "$data/coord/admin.token"; }
+# METHOD PATH [FORM]: a call of the API with the token.
+api() {
+    if [ $# -gt 2 ]; then
+        curl -s --max-time 10 -X "$1" -H "Authorization: Bearer $(token)" --data "$3" "$base$2"
+    else
+        curl -s --max-time 10 -X "$1" -H "Authorization: Bearer $(token)" "$base$2"
+    fi
+}
+type_into() { # ID TEXT
+    js "(document.getElementById('$1').focus(), document.getElementById('$1').value = '', true)" >/dev/null
+    wd POST "/element/$(wd POST /element "$(jq -n --arg s "#$1" '{using: "css selector", value: $s}')" | jq -r '.[]')/value" "$(jq -n --arg t "$2" '{text: $t}')" >/dev/null
+}
+press() { js "(document.querySelector('$1').click(), true)" >/dev/null; } # SELECTOR
+log_in() { # NAME PASSWORD
+    go "$base/login"
+    type_into f-name "$1"
+    type_into f-password "$2"
+    press 'main form button'
+}
+log_out() { press 'form[action="/logout"] button'; until_js 'location.pathname === "/login"'; }
+
+coordinate "$tmp/coord" --allow-private
+start_browser
+
+# ---- the first one ----
+go "$base/"
+is strangers_come_to_the_login "$(text 'location.pathname')" /login
+go "$base/setup?key=wrongwrongwrongwrongwr"
+is a_wrong_link_is_over "$(js '/over/.test(document.querySelector("h1").textContent) && !document.querySelector("main form")')" true
+go "$link"
+is the_link_welcomes "$(text 'document.querySelector("h1").textContent')" Welcome
+type_into f-password 'correct horse'
+type_into f-again 'correct mare 1'
+press 'main form button'
+true_in_page two_passwords_must_be_the_same '/differ/.test(document.querySelector(".notice.bad").textContent) && document.getElementById("f-name").value === "admin"'
+is passwords_are_not_sent_back "$(text 'document.getElementById("f-password").value + "|" + document.getElementById("f-again").value')" '|'
+type_into f-password 'correct horse'
+type_into f-again 'correct horse'
+press 'main form button'
+true_in_page a_password_opens_the_overview 'location.pathname === "/" && document.querySelector("h1").textContent === "Overview"'
+is the_cookie_is_hidden_from_scripts "$(text 'document.cookie')" ''
+true_in_page charts_are_drawn '!document.getElementById("charts").hidden && document.querySelectorAll("canvas").length === 6 && [...document.querySelectorAll("canvas")].every(c => c.width && c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some(v => v !== 0))'
+before=$(js 'Chart.getChart("chart-rate").data.labels.length')
+true_in_page charts_grow "Chart.getChart('chart-rate').data.labels.length > $before"
+go "$link"
+is the_link_works_once "$(js '/over/.test(document.querySelector("h1").textContent)')" true
+wd POST /se/log '{"type":"browser"}' >/dev/null # the pages that were refused are in the log
+
+# ---- an agent ----
+go "$base/agents"
+is no_agents_is_said "$(js '/no agents yet/.test(document.querySelector(".empty").textContent)')" true
+press 'a[href="/agents/new"]'
+until_js 'location.pathname === "/agents/new"'
+type_into f-name nicosia-1
+type_into f-place 'Nicosia <img src=x onerror=alert(1)>'
+type_into f-hours 'mon-fry 20:00-06:00'
+type_into f-zone Europe/Athens
+type_into f-bytes_a_day '10 GB'
+press '#f-idle_only'
+press '.wide-form button'
+true_in_page a_wrong_hour_is_shown_with_the_form 'document.querySelector(".notice.bad") !== null && document.getElementById("f-name").value === "nicosia-1" && document.getElementById("f-idle_only").checked'
+wd POST /se/log '{"type":"browser"}' >/dev/null
+type_into f-hours 'mon-fri 20:00-06:00'
+press '.wide-form button'
+true_in_page the_line_to_join_is_shown 'location.pathname === "/agents/nicosia-1" && /^orb-agent --join orb\+http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}#[0-9a-f]{64}$/.test(document.getElementById("join-line").textContent)'
+is the_line_can_be_copied "$(js 'document.querySelector("[data-copy]").checkVisibility()')" true
+line=$(text 'document.getElementById("join-line").textContent')
+go "$base/agents/nicosia-1"
+is the_line_stays_while_it_is_good "$(text 'document.getElementById("join-line").textContent')" "$line"
+is settings_are_kept "$(api GET /api/v1/agents/nicosia-1 | jq -c '[.hours, .limits.bytes_a_day, .limits.idle_only, .state]')" '["mon-fri 20:00-06:00 Europe/Athens",10000000000,true,"invited"]'
+is harm_in_a_place_is_text "$(js 'document.querySelectorAll("main img").length === 0 && document.getElementById("agent-state").textContent.includes("<img src=x onerror=alert(1)>")')" true
+press '.more summary'
+type_into f-bytes_per_s '500 kB'
+press '.more form button'
+true_in_page limits_can_be_changed '/Changed/.test(document.querySelector(".notice.good").textContent)'
+is limits_are_changed "$(api GET /api/v1/agents/nicosia-1 | jq -c '[.limits.bytes_per_s, .limits.bytes_a_day, .hours]')" '[500000,10000000000,"mon-fri 20:00-06:00 Europe/Athens"]'
+press 'form[action$="/pause"] button'
+true_in_page an_agent_can_be_paused '[...document.querySelectorAll("form button")].some(b => b.textContent === "Resume")'
+go "$base/agents"
+true_in_page agents_are_listed 'document.querySelector("tbody th a").textContent === "nicosia-1" && document.querySelector(".state").textContent === "invited"'
+api POST /api/v1/agents 'name=athens-1' >/dev/null
+true_in_page the_table_is_live 'document.querySelectorAll("tbody tr").length === 2'
+go "$base/agents/athens-1"
+is removing_is_asked_first "$(js '![...document.querySelectorAll("button")].find(b => b.textContent === "Yes: Remove").checkVisibility()')" true
+js '(([...document.querySelectorAll("summary")].find(s => s.textContent === "Remove").click(), true))' >/dev/null
+js '(([...document.querySelectorAll("button")].find(b => b.textContent === "Yes: Remove").click(), true))' >/dev/null
+true_in_page an_agent_can_be_removed 'location.pathname === "/agents" && document.querySelectorAll("tbody tr").length === 1'
+
+# ---- a channel ----
+go "$base/channels"
+press '.more summary'
+type_into f-seeds 'ftp://nothing.example/'
+press '.wide-form button'
+true_in_page a_wrong_address_is_shown '/no http or https/.test(document.querySelector(".notice.bad").textContent) && document.getElementById("f-seeds").value === "ftp://nothing.example/"'
+wd POST /se/log '{"type":"browser"}' >/dev/null
+type_into f-seeds 'http://127.0.0.1:9/'
+type_into f-label '"><script>alert(2)</script>'
+press '.wide-form button'
+true_in_page a_channel_is_added 'document.querySelectorAll("tbody tr").length === 1'
+is harm_in_a_label_is_text "$(js 'document.querySelector("tbody th a").textContent === "\"><script>alert(2)</script>" && document.querySelectorAll("main script").length === 0')" true
+press 'tbody th a'
+true_in_page a_channel_has_a_page '/^\/channels\/[0-9a-f]{16}$/.test(location.pathname) && /127\.0\.0\.1:9/.test(document.querySelector("pre").textContent)'
+press 'form[action$="/pause"] button'
+true_in_page a_channel_can_be_paused '/paused/.test(document.getElementById("channel-state").textContent)'
+for page in / /networks /programs /people; do
+    go "$base$page"
+    is "opens_$(printf '%s' "$page" | tr -dc a-z)" "$(js 'document.querySelectorAll("h1").length === 1 && document.querySelector(".menu [aria-current]") !== null')" true
+done
+console_is_quiet no_errors_while_administering
+
+# ---- how it looks ----
+pages="/ /agents /agents/new /agents/nicosia-1 /channels /networks /programs /people"
+open_all='([...document.querySelectorAll("details")].forEach(d => d.open = true), true)'
+for mode in light dark; do
+    cdp Emulation.setEmulatedMedia '{"features":[{"name":"prefers-color-scheme","value":"'$mode'"}]}' >/dev/null
+    for page in $pages; do
+        go "$base$page"
+        js "$open_all" >/dev/null
+        is "contrast_${mode}_$(printf '%s' "$page" | tr -dc a-z)" "$(js "$contrast")" true
+    done
+done
+cdp Emulation.setEmulatedMedia '{"features":[]}' >/dev/null
+cdp Emulation.setDeviceMetricsOverride '{"width":360,"height":740,"deviceScaleFactor":2,"mobile":true}' >/dev/null
+for page in $pages; do
+    go "$base$page"
+    js "$open_all" >/dev/null
+    is "narrow_$(printf '%s' "$page" | tr -dc a-z)" "$(text 'innerWidth + " " + document.documentElement.scrollWidth')" '360 360'
+done
+cdp Emulation.clearDeviceMetricsOverride '{}' >/dev/null
+for page in $pages; do
+    go "$base$page"
+    name=$(printf '%s' "$page" | tr -dc a-z)
+    is "names_$name" "$(text '[...document.querySelectorAll("a, button, select, textarea, summary, input:not([type=hidden])")].filter(e => !(e.textContent.trim() || e.getAttribute("aria-label") || (e.labels && e.labels.length))).map(e => e.outerHTML).join()')" ''
+    is "ids_once_$name" "$(text '[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()')" ''
+done
+go "$base/agents"
+keys "$TAB$ENTER$TAB"
+true_in_page keyboard_skips_to_the_content 'document.activeElement.closest("main") !== null'
+cdp Emulation.setScriptExecutionDisabled '{"value":true}' >/dev/null
+cdp Page.navigate "{\"url\":\"$base/agents/nicosia-1\"}" >/dev/null
+for _ in $(seq 20); do
+    cdp DOM.getDocument '{"depth":-1}' | grep -q FOOTER && break
+    sleep 0.1
+done
+cdp Emulation.setScriptExecutionDisabled '{"value":false}' >/dev/null
+is without_javascript_there_is_everything_but_the_copy_button "$(js 'document.querySelector("[data-copy]").hidden && document.getElementById("join-line") !== null && document.querySelectorAll(".actions form").length > 2')" true
+console_is_quiet no_errors_while_looking
+
+# ---- a viewer ----
+go "$base/people"
+press '.more summary'
+type_into f-name eva
+type_into f-first 'only for looking'
+press '.wide-form button'
+true_in_page a_person_is_added '[...document.querySelectorAll("tbody th")].some(t => t.textContent === "eva")'
+log_out
+log_in eva 'only for looking'
+true_in_page a_viewer_is_let_in 'location.pathname === "/" && /viewer/.test(document.querySelector(".me").textContent)'
+go "$base/agents"
+is a_viewer_has_no_buttons "$(js 'document.querySelector("a[href=\"/agents/new\"]") === null')" true
+go "$base/agents/nicosia-1"
+is a_viewer_has_no_forms "$(js 'document.querySelectorAll("main form").length')" 0
+csrf=$(text 'document.querySelector("[name=csrf]").value')
+status_of() { # PATH BODY: of a POST from the page, with its cookie
+    wd POST /execute/async "$(jq -n --arg p "$1" --arg b "$2" '{script: "var done = arguments[2]; fetch(arguments[0], {method: \"POST\", body: new URLSearchParams(arguments[1])}).then(a => done(a.status), e => done(String(e)))", args: [$p, $b]}')"
+}
+is a_viewer_cannot_change "$(status_of /api/v1/agents/nicosia-1/resume "csrf=$csrf")" 403
+is a_viewer_cannot_add_people "$(status_of /api/v1/people "csrf=$csrf&name=x&role=admin&password=0123456789")" 403
+log_out
+
+# ---- forgery ----
+log_in admin 'correct horse'
+until_js 'location.pathname === "/"'
+is without_the_token_nothing_changes "$(status_of /api/v1/agents/nicosia-1/resume '')" 403
+is with_another_token_nothing_changes "$(status_of /api/v1/agents/nicosia-1/resume "csrf=$csrf")" 403
+csrf=$(text 'document.querySelector("[name=csrf]").value')
+is with_the_token_it_does "$(status_of /api/v1/agents/nicosia-1/resume "csrf=$csrf")" 200
+go "data:text/html,<form method=post action=$base/api/v1/agents/nicosia-1/pause><button>x</button></form>"
+press 'button'
+until_js 'location.protocol === "http:"'
+is another_page_cannot_post "$(api GET /api/v1/agents/nicosia-1 | jq -r .wanted)" run
+wd POST /se/log '{"type":"browser"}' >/dev/null
+go "$base/"
+log_out
+
+# ---- guessing ----
+for i in $(seq 20); do # ten at once, then one every ten seconds
+    log_in admin "guess number $i"
+    until_js 'document.querySelector(".notice.bad") !== null'
+    said=$(text 'document.querySelector(".notice.bad").textContent')
+    case $said in *wrong*) ;; *) break ;; esac
+done
+is guessing_is_limited "$(printf '%s' "$said" | sed 's/[0-9][0-9]*/N/')" 'Too many tries. Wait N seconds and try again.'
+exit $failed
