@@ -87,21 +87,6 @@ unsigned package_sink_open_visits(struct package_sink *p)
 
 /* ---- what a visit says ---- */
 
-static visit_outcome outcome_of(const struct summary *s)
-{
-    if (s->is_refused)
-        return VISIT_REFUSED;
-    if (s->failure != ST_OK)
-        return VISIT_ERROR;
-    if (s->http_status == 304)
-        return VISIT_UNCHANGED;
-    if (s->http_status >= 200 && s->http_status < 300)
-        return VISIT_NEW; /* the store knows whether it is new, changed or the same */
-    if (s->http_status >= 300 && s->http_status < 400)
-        return VISIT_REDIRECT;
-    return s->http_status == 404 || s->http_status == 410 ? VISIT_GONE : VISIT_ERROR;
-}
-
 static struct page page_of(const struct package_sink *p, const struct summary *s)
 {
     return (struct page){
@@ -110,7 +95,7 @@ static struct page page_of(const struct package_sink *p, const struct summary *s
         .channel = s->channel,
         .fetch_number = s->fetch_number,
         .at = s->at,
-        .outcome = (uint8_t)outcome_of(s),
+        .outcome = (uint8_t)visit_outcome_of(s->is_refused, (status)s->failure, s->http_status),
         .failure = s->failure,
         .http_status = s->http_status,
         .depth = s->depth,

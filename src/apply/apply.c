@@ -115,21 +115,6 @@ void apply_free(struct apply *a)
 
 /* ---- summaries ---- */
 
-static visit_outcome outcome_of(const struct summary *s)
-{
-    if (s->is_refused)
-        return VISIT_REFUSED;
-    if (s->failure != ST_OK)
-        return VISIT_ERROR;
-    if (s->http_status == 304)
-        return VISIT_UNCHANGED;
-    if (s->http_status >= 200 && s->http_status < 300)
-        return VISIT_NEW; /* the store knows whether it is new, changed or the same */
-    if (s->http_status >= 300 && s->http_status < 400)
-        return VISIT_REDIRECT;
-    return s->http_status == 404 || s->http_status == 410 ? VISIT_GONE : VISIT_ERROR;
-}
-
 static bool is_searchable(const struct apply *a, const struct summary *s)
 {
     return a->feed && s->failure == ST_OK && (s->is_html || s->digest) && !(s->page_flags & PAGE_NOINDEX);
@@ -143,7 +128,7 @@ static struct page page_of(const struct apply *a, const struct summary *s)
         .channel = s->channel,
         .fetch_number = s->fetch_number,
         .at = s->at,
-        .outcome = (uint8_t)outcome_of(s),
+        .outcome = (uint8_t)visit_outcome_of(s->is_refused, (status)s->failure, s->http_status),
         .failure = s->failure,
         .http_status = s->http_status,
         .depth = s->depth,

@@ -147,3 +147,14 @@ int admin_call(const struct options *o, const char *what, const char *path, cons
     buf_done(&bearer);
     return code;
 }
+
+int admin_show(const struct options *o, struct buf *text, struct buf *raw)
+{
+    if (opt_flag(o, OPT_JSON)) {
+        buf_puts(raw, raw->n && raw->p[raw->n - 1] != '\n' ? "\n" : "");
+        print_buf(raw);
+    } else {
+        print_buf(text);
+    }
+    return finish_output(EXIT_DONE);
+}

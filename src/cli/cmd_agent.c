@@ -31,17 +31,6 @@ static void put_form(struct buf *form, const struct options *o)
     form_option(form, "tasks", o, OPT_TASKS);
 }
 
-static int finish(const struct options *o, struct buf *text, struct buf *raw)
-{
-    if (opt_flag(o, OPT_JSON)) {
-        buf_puts(raw, raw->n && raw->p[raw->n - 1] != '\n' ? "\n" : "");
-        print_buf(raw);
-    } else {
-        print_buf(text);
-    }
-    return finish_output(EXIT_DONE);
-}
-
 static void put_line(struct buf *out, const struct json_node *answer)
 {
     buf_puts(out, "On the agent's machine, within an hour:\n\n  ");
@@ -58,7 +47,7 @@ static int add(const struct options *o, struct arena *a)
     int code = admin_call(o, "agent add", "/api/v1/agents", &form, a, &raw, &answer);
     if (code == EXIT_DONE) {
         put_line(&text, answer);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&form);
     buf_done(&raw);
@@ -108,7 +97,7 @@ static int list(const struct options *o, struct arena *a)
                        "QUEUE", "NETWORKS");
         for (const struct json_node *n = agents->children; n; n = n->next)
             put_row(&text, n);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&raw);
     buf_done(&text);
@@ -140,7 +129,7 @@ static int show(const struct options *o, struct arena *a)
     int code = admin_call(o, "agent show", buf_cstr(&path), NULL, a, &raw, &answer);
     if (code == EXIT_DONE) {
         put_facts(&text, answer, 0);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&path);
     buf_done(&raw);
@@ -163,7 +152,7 @@ static int act(const struct options *o, struct arena *a, const struct action *ac
             buf_printf(&text, "%.*s: %s\n", SPAN_ARG(o->args[1]), action->done);
         else
             put_line(&text, answer);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&path);
     buf_done(&form);

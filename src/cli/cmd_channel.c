@@ -17,17 +17,6 @@ static void put_form(struct buf *form, const struct options *o)
     form_option(form, "expected", o, OPT_EXPECTED);
 }
 
-static int finish(const struct options *o, struct buf *text, struct buf *raw)
-{
-    if (opt_flag(o, OPT_JSON)) {
-        buf_puts(raw, raw->n && raw->p[raw->n - 1] != '\n' ? "\n" : "");
-        print_buf(raw);
-    } else {
-        print_buf(text);
-    }
-    return finish_output(EXIT_DONE);
-}
-
 static void put_row(struct buf *out, const struct json_node *c)
 {
     struct buf agents = {0}, label = {0};
@@ -56,7 +45,7 @@ static int list(const struct options *o, struct arena *a)
             buf_printf(&text, "%-18s %-10s %9s %9s  %-16s %s\n", "ID", "STATE", "FETCHED", "QUEUED", "AGENT", "LABEL");
         for (const struct json_node *n = channels->children; n; n = n->next)
             put_row(&text, n);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&raw);
     buf_done(&text);
@@ -79,7 +68,7 @@ static int post(const struct options *o, struct arena *a, const char *what, cons
             buf_printf(&text, "channel %.*s\n", SPAN_ARG(id));
         else
             buf_printf(&text, "%.0f channels added\n", added->number);
-        code = finish(o, &text, &raw);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&raw);
     buf_done(&text);

@@ -440,7 +440,9 @@ static int agents_search_step(struct demo *d, bool is_check)
         buf_printf(&out, "The dashboard, where agents and channels are administered:\n\n  http://127.0.0.1:%d/\n",
                    demo_agents_admin_port(d->agents));
         buf_puts(&out, "      the first visit sets a password: ");
-        if (!demo_agents_link(d->agents, &out))
+        if (!isatty(STDOUT_FILENO)) /* the link is as good as a password */
+            buf_puts(&out, "its address is shown on a terminal only");
+        else if (!demo_agents_link(d->agents, &out))
             buf_puts(&out, "done already");
         buf_puts(&out, "\n\n");
         print_buf(&out);

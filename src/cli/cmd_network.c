@@ -13,10 +13,7 @@ static int list(const struct options *o, struct arena *a)
         form_path(&path, opt_text(o, OPT_AGENT));
     }
     int code = admin_call(o, "network list", buf_cstr(&path), NULL, a, &raw, &answer);
-    if (code == EXIT_DONE && opt_flag(o, OPT_JSON)) {
-        print_buf(&raw);
-        code = finish_output(EXIT_DONE);
-    } else if (code == EXIT_DONE) {
+    if (code == EXIT_DONE) {
         buf_printf(&text, "%-24s %-20s %-9s %6s %8s  %s\n", "NETWORK", "AGENT", "STATE", "HOSTS", "RTT", "WHY");
         for (const struct json_node *n = json_member(answer, "networks")->children; n; n = n->next) {
             struct buf agent = {0}, why = {0}, rtt = {0};
@@ -31,8 +28,7 @@ static int list(const struct options *o, struct arena *a)
             buf_done(&why);
             buf_done(&rtt);
         }
-        print_buf(&text);
-        code = finish_output(EXIT_DONE);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&path);
     buf_done(&raw);
@@ -50,8 +46,7 @@ static int move(const struct options *o, struct arena *a)
     if (code == EXIT_DONE) {
         buf_printf(&text, "%.*s moves to %.*s once its agent has stopped\n", SPAN_ARG(o->args[1]),
                    SPAN_ARG(o->args[2]));
-        print_buf(opt_flag(o, OPT_JSON) ? &raw : &text);
-        code = finish_output(EXIT_DONE);
+        code = admin_show(o, &text, &raw);
     }
     buf_done(&form);
     buf_done(&raw);

@@ -267,8 +267,8 @@ void demo_agents_table(struct demo_agents *d, struct buf *out)
         size_t at = 0, shown = 0;
         if (!a)
             continue;
-        buf_printf(out, "  %-12s %6llu pages, %5.1f kB in %llu packages: ", a->name, (unsigned long long)a->visits,
-                   (double)a->package_bytes / 1000, (unsigned long long)a->packages);
+        buf_printf(out, "  %-12s %6llu pages, %5.1f kB in %llu package%s: ", a->name, (unsigned long long)a->visits,
+                   (double)a->package_bytes / 1000, (unsigned long long)a->packages, a->packages == 1 ? "" : "s");
         for (const struct c_host *h; (h = table_next(&c->hosts, &at));)
             if (h->network && h->network->agent == a->number) {
                 size_t n = strcspn(h->name, ".");

@@ -72,13 +72,6 @@ status agent_invite(struct coord *c, struct c_agent *a, struct buf *line)
 
 /* ---- settings ---- */
 
-static void set_text(char *to, size_t size, struct span from)
-{
-    size_t n = from.n < size - 1 ? from.n : size - 1;
-    memcpy(to, from.p ? from.p : "", n);
-    to[n] = '\0';
-}
-
 static status take_form(struct c_agent *a, const struct agent_form *f, struct buf *why)
 {
     struct hours h;

@@ -17,13 +17,6 @@ struct c_channel *channel_get(struct coord *c, uint64_t id)
     return table_get(&c->channels, id);
 }
 
-static void set_text(char *to, size_t size, struct span from)
-{
-    size_t n = from.n < size - 1 ? from.n : size - 1;
-    memcpy(to, from.p ? from.p : "", n);
-    to[n] = '\0';
-}
-
 /* A channel over whole domains is found by the domains of its seeds; the others by the names of their hosts. */
 static void note_domains(struct coord *c, struct c_channel *ch)
 {

@@ -73,7 +73,7 @@ enum {
     T_END_SEQUENCE
 };
 
-static void copy_text(char *to, size_t size, struct span from)
+void set_text(char *to, size_t size, struct span from)
 {
     size_t n = from.n < size - 1 ? from.n : size - 1;
     memcpy(to, from.p ? from.p : "", n);
@@ -137,7 +137,7 @@ static void take_settings(struct c_agent *a, struct span packed)
     struct buf why = {0};
     if (agent_settings_unpack(packed, &a->settings) != ST_OK)
         a->settings = (struct agent_settings){.state = AGENT_RUN};
-    copy_text(a->hours_text, sizeof(a->hours_text), a->settings.hours);
+    set_text(a->hours_text, sizeof(a->hours_text), a->settings.hours);
     a->settings.hours = span_str(a->hours_text);
     if (hours_parse(a->settings.hours, &a->hours, &why) != ST_OK)
         a->hours = (struct hours){0};
@@ -152,7 +152,7 @@ static void read_agent(struct c_agent *a, struct span packed)
     while (fields_next(&f, &tag, &v)) {
         switch (tag) {
         case A_NAME:
-            copy_text(a->name, sizeof(a->name), v);
+            set_text(a->name, sizeof(a->name), v);
             break;
         case A_JOINED:
             a->is_joined = value_u64(v) != 0;
@@ -175,7 +175,7 @@ static void read_agent(struct c_agent *a, struct span packed)
             take_settings(a, v);
             break;
         case A_PLACE:
-            copy_text(a->place, sizeof(a->place), v);
+            set_text(a->place, sizeof(a->place), v);
             break;
         case A_LATITUDE:
             a->latitude = value_real(v);
@@ -303,7 +303,7 @@ static status load_channel(void *arg, struct span key, struct span packed)
                 ch->channel = NULL;
             break;
         case C_LABEL:
-            copy_text(ch->label, sizeof(ch->label), v);
+            set_text(ch->label, sizeof(ch->label), v);
             break;
         case C_KIND:
             ch->kind = value_u64(v) == SUMMARY_KEYWORDS ? SUMMARY_KEYWORDS : SUMMARY_TEXT;
@@ -321,7 +321,7 @@ static status load_channel(void *arg, struct span key, struct span packed)
             ch->expected_pages = value_u64(v);
             break;
         case C_PROGRAM:
-            copy_text(ch->program, sizeof(ch->program), v);
+            set_text(ch->program, sizeof(ch->program), v);
             break;
         case C_EVERY:
             ch->every_ms = value_i64(v);
@@ -438,7 +438,7 @@ static status load_network(void *arg, struct span key, struct span packed)
         free(n);
         return ST_CORRUPT;
     }
-    copy_text(n->text, sizeof(n->text), key);
+    set_text(n->text, sizeof(n->text), key);
     n->state = NETWORK_FREE;
     while (fields_next(&f, &tag, &v)) {
         switch (tag) {
@@ -458,7 +458,7 @@ static status load_network(void *arg, struct span key, struct span packed)
             n->since = value_i64(v);
             break;
         case N_WHY:
-            copy_text(n->why, sizeof(n->why), v);
+            set_text(n->why, sizeof(n->why), v);
             break;
         case N_HANDED:
             n->handed_over = value_u64(v);

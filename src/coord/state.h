@@ -232,6 +232,8 @@ struct coord {
 
 /* ---- records.c: to and from the fleet store; lock held ---- */
 MUST_USE status records_load(struct coord *c, struct buf *why);
+/* A text of fixed size: cut to fit, with a NUL. */
+void set_text(char *to, size_t size, struct span from);
 void save_agent(struct coord *c, struct c_agent *a);
 void save_channel(struct coord *c, const struct c_channel *ch);
 void save_host(struct coord *c, const struct c_host *h);
@@ -315,6 +317,10 @@ void assign_free(struct coord *c);
 struct c_task *task_get(struct coord *c, uint64_t number);
 /* May this agent say something about that page? */
 bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address);
+
+/* ---- orders.c; lock held ---- */
+/* What a task has to be told becomes orders of its agent, all of it or nothing. */
+void orders_of_task(struct coord *c, struct c_task *t);
 
 /* ---- polls.c ---- */
 void polls_wake(struct coord *c, struct c_agent *a); /* lock held: it has orders */

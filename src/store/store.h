@@ -57,6 +57,9 @@ typedef enum visit_outcome {
     VISIT_REFUSED, /* robots.txt, address or another rule said no; no request was made */
 } visit_outcome;
 
+/* What a visit found, as far as its answer tells: every good copy is VISIT_NEW, the store knows better. Pure. */
+visit_outcome visit_outcome_of(bool is_refused, status failure, unsigned http_status);
+
 struct page {
     uint64_t key; /* keyed hash of the URL: store_key */
     struct span url;

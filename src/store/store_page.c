@@ -522,6 +522,21 @@ status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *ar
     return st;
 }
 
+visit_outcome visit_outcome_of(bool is_refused, status failure, unsigned http_status)
+{
+    if (is_refused)
+        return VISIT_REFUSED;
+    if (failure != ST_OK)
+        return VISIT_ERROR;
+    if (http_status == 304)
+        return VISIT_UNCHANGED;
+    if (http_status >= 200 && http_status < 300)
+        return VISIT_NEW;
+    if (http_status >= 300 && http_status < 400)
+        return VISIT_REDIRECT;
+    return http_status == 404 || http_status == 410 ? VISIT_GONE : VISIT_ERROR;
+}
+
 status store_page_drop_content(struct store *s, uint64_t key)
 {
     sqlite3_stmt *statement = NULL;

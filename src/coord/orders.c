@@ -1,0 +1,152 @@
+/* orders.c - what an agent has to be told of a task: where it is crawled, what it begins with, what ends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "coord/state.h"
+
+#define SEEDS_AN_ORDER 2000
+
+static size_t split_lines(struct arena *a, struct span text, size_t max, struct span **out, size_t *used)
+{
+    struct span *list = arena_alloc(a, (max + 1) * sizeof(*list)), rest = text, line;
+    size_t n = 0;
+    *used = 0;
+    while (n < max && span_split(&rest, '\n', &line)) {
+        *used = (size_t)(line.p - text.p) + line.n + 1;
+        if (line.n)
+            list[n++] = line;
+    }
+    if (*used > text.n)
+        *used = text.n;
+    *out = list;
+    return n;
+}
+
+static size_t handed_hosts(struct coord *c, struct arena *a, struct c_task *t, struct buf *blob, struct span **out)
+{
+    struct fleet_number key = fleet_number(t->handed->handed_over);
+    if (fleet_get(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), blob) != ST_OK)
+        return 0;
+    struct fields f = fields_of(buf_span(blob));
+    unsigned tag;
+    struct span v;
+    size_t n = 0, cap = 64;
+    struct span *list = arena_alloc(a, cap * sizeof(*list));
+    while (fields_next(&f, &tag, &v)) {
+        if (tag != 1)
+            continue;
+        if (n == cap) {
+            struct span *more = arena_alloc(a, 2 * cap * sizeof(*list));
+            memcpy(more, list, n * sizeof(*list));
+            list = more;
+            cap *= 2;
+        }
+        list[n++] = v;
+    }
+    *out = list;
+    return n;
+}
+
+static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
+{
+    struct arena arena;
+    struct buf body = {0}, channel = {0}, blob = {0};
+    size_t used;
+    arena_init(&arena);
+    struct span *networks = arena_alloc(&arena, (t->network_count + 1) * sizeof(*networks)), *seeds, *hosts,
+                *handed = NULL;
+    for (size_t i = 0; i < t->network_count; i++)
+        networks[i] = span_str(t->networks[i]->text);
+    hosts = arena_alloc(&arena, (t->channel->host_count + 1) * sizeof(*hosts));
+    size_t host_count = 0;
+    for (size_t i = 0; i < t->channel->host_count; i++) {
+        struct c_host *h = table_get(&c->hosts, siphash(&c->key, t->channel->hosts[i]));
+        if (h && h->pinned_agent == t->agent)
+            hosts[host_count++] = span_str(h->name);
+    }
+    struct task_order o = {.task = t->number,
+                           .kind = t->channel->kind,
+                           .wants_warc = t->channel->wants_warc,
+                           .expected_pages = t->channel->expected_pages,
+                           .program = span_str(t->channel->program),
+                           .states = t->wants_states,
+                           .networks = networks,
+                           .network_count = t->network_count,
+                           .hosts = hosts,
+                           .host_count = host_count};
+    if (!t->has_channel) {
+        channel_pack(t->channel->channel, &channel);
+        o.channel = buf_span(&channel);
+        o.known_links = t->channel->links;
+        o.known_link_count = t->channel->link_count;
+    }
+    o.seed_count = split_lines(&arena, buf_span(&t->seeds), SEEDS_AN_ORDER, &seeds, &used);
+    o.seeds = seeds;
+    if (t->handed) {
+        o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
+        o.hosts_state = handed;
+    }
+    task_order_pack(&o, &body);
+    agent_order(c, a, ORDER_TASK, buf_span(&body));
+    if (t->wants_links) { /* after their states came, without validators */
+        buf_clear(&body);
+        recheck_order_pack(&(struct recheck_order){.task = t->number}, &body);
+        agent_order(c, a, ORDER_RECHECK, buf_span(&body));
+    }
+    t->has_channel = true;
+    t->wants_states = t->wants_links = false;
+    t->progress.state = TASK_RUNNING;
+    if (t->handed) {
+        struct fleet_number key = fleet_number(t->handed->handed_over);
+        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b))),
+                     "forget what was handed over");
+        t->handed->handed_over = 0;
+        save_network(c, t->handed);
+        t->handed = NULL;
+    }
+    if (used) {
+        memmove(t->seeds.p, t->seeds.p + used, t->seeds.n - used);
+        t->seeds.n -= used;
+    }
+    t->seed_count -= o.seed_count < t->seed_count ? o.seed_count : t->seed_count;
+    t->is_dirty = t->seeds.n > 0;
+    buf_done(&body);
+    buf_done(&channel);
+    buf_done(&blob);
+    arena_done(&arena);
+}
+
+static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
+{
+    struct buf body = {0};
+    struct span *networks = mem_alloc((t->ending_count + 1) * sizeof(*networks));
+    for (size_t i = 0; i < t->ending_count; i++)
+        networks[i] = span_str(t->ending[i]->text);
+    struct end_order e = {.task = t->number, .networks = networks, .network_count = t->ending_count};
+    end_order_pack(&e, &body);
+    t->end_asked = t->ending_count;
+    t->end_order = a->orders_given + 1;
+    agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    buf_done(&body);
+    free(networks);
+}
+
+/* Orders of one change belong together: either all of it is written down, or none. */
+void orders_of_task(struct coord *c, struct c_task *t)
+{
+    struct c_agent *a = agent_get(c, t->agent);
+    if (!a || !a->is_joined) {
+        t->is_dirty = false;
+        return;
+    }
+    if (fleet_begin(c->fleet) != ST_OK)
+        return;
+    t->is_dirty = false;
+    if (t->ending_count && !t->end_order)
+        order_end(c, t, a);
+    if (t->network_count)
+        order_task(c, t, a);
+    save_task(c, t);
+    note_trouble(c, fleet_commit(c->fleet, false), "write down orders");
+}
