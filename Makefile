@@ -15,7 +15,7 @@ deps:
 	@tools/install-packages build
 
 deps-dev:
-	@tools/install-packages build dev
+	@tools/install-packages build dev deb
 
 # `make run` crawls a sample web that the program serves to itself and shows the search page; `make run URL=https://...` does it with a
 # real site, into ./orb-data. Ctrl-C ends the crawl first, then the page.
@@ -46,11 +46,17 @@ format:
 
 sample-config: all
 	@$(BUILD)/src/cli/orb config --sample >data/orb.conf.sample
+	@$(BUILD)/src/agent/orb-agent --sample-config >data/agent.conf.sample
+
+# Debian packages, orb-agent's and orb's, into build-deb/.
+deb:
+	@tools/install-packages build deb
+	@tools/make-deb
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-fuzz build-deb
 
-.PHONY: all deps deps-dev run test test-full bench bench-data lint fuzz format sample-config install clean
+.PHONY: all deps deps-dev run test test-full bench bench-data lint fuzz format sample-config deb install clean

@@ -12,6 +12,11 @@ var OrbCharts = (function () {
     return counts.format(v);
   }
 
+  /* "0.4", "12", "1,234". */
+  function rateText(v) {
+    return v >= 99.95 ? counts.format(Math.round(v)) : String(Math.round(v * 10) / 10);
+  }
+
   function bytesText(n) {
     var units = ["bytes", "kB", "MB", "GB", "TB"];
     var i = 0;
@@ -27,11 +32,17 @@ var OrbCharts = (function () {
     return ("0" + d.getHours()).slice(-2) + ":" + ("0" + d.getMinutes()).slice(-2) + ":" + ("0" + d.getSeconds()).slice(-2);
   }
 
-  function axes(tick) {
+  function axes(tick, isStacked) {
     var grid = { color: color("--line"), drawBorder: false };
     return {
       x: { grid: { display: false }, ticks: { color: color("--quiet"), maxTicksLimit: 5, maxRotation: 0, autoSkipPadding: 16 } },
-      y: { beginAtZero: true, grid: grid, ticks: { color: color("--quiet"), maxTicksLimit: 5, precision: 0, callback: tick } }
+      y: {
+        beginAtZero: true,
+        stacked: Boolean(isStacked),
+        suggestedMax: tick === bytesText ? 1000 : 1, /* a line of zeros lies at the bottom */
+        grid: grid,
+        ticks: { color: color("--quiet"), maxTicksLimit: 5, precision: tick === plain ? 0 : undefined, callback: tick }
+      }
     };
   }
 
@@ -56,7 +67,7 @@ var OrbCharts = (function () {
   }
 
   /* lines: [{label, color}], color a name such as "--c1". */
-  function line(id, tick, lines) {
+  function line(id, tick, lines, hasLegend) {
     return new Chart(document.getElementById("chart-" + id), {
       type: "line",
       data: {
@@ -71,12 +82,22 @@ var OrbCharts = (function () {
             borderWidth: 2,
             pointRadius: 0,
             pointHitRadius: 12,
-            tension: 0.25
+            cubicInterpolationMode: "monotone"
           };
         })
       },
-      options: options(tick, axes(tick), lines.length > 1)
+      options: options(tick, axes(tick), hasLegend)
     });
+  }
+
+  /* Areas on top of each other; its datasets are made by area(). */
+  function stack(id, tick) {
+    return new Chart(document.getElementById("chart-" + id), { type: "line", data: { labels: [], datasets: [] }, options: options(tick, axes(tick, true)) });
+  }
+
+  function area(label, colorName) {
+    var c = color(colorName);
+    return { label: label, data: [], borderColor: c, backgroundColor: c + "99", fill: true, borderWidth: 1, pointRadius: 0, pointHitRadius: 12, tension: 0 };
   }
 
   function bars(id, label, colorName) {
@@ -94,5 +115,5 @@ var OrbCharts = (function () {
     Chart.defaults.font.size = 12;
   }
 
-  return { plain: plain, bytesText: bytesText, clockText: clockText, line: line, bars: bars, restyle: restyle };
+  return { plain: plain, rateText: rateText, bytesText: bytesText, clockText: clockText, line: line, stack: stack, area: area, bars: bars, restyle: restyle };
 })();

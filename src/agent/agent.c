@@ -100,6 +100,18 @@ static void note_refused(void *arg, struct span host, const struct addr *addr, s
 
 /* ---- the governor ---- */
 
+static void count_kinds(struct state_totals *to, const struct state_totals *before, const struct crawl_stats *s)
+{
+    uint64_t *n = to->errors_by_kind;
+    memcpy(n, before->errors_by_kind, sizeof(to->errors_by_kind));
+    for (int st = 0; st < ST_MAX; st++)
+        n[error_kind_of_status((status)st)] += s->errors_by_kind[st];
+    n[ERROR_HTTP_4XX] += s->http_4xx;
+    n[ERROR_HTTP_5XX] += s->http_5xx;
+    n[ERROR_GONE] += s->gone;
+    n[ERROR_ROBOTS] += s->refused_robots;
+}
+
 static void count_totals(struct agent *a, const struct crawl_stats *s)
 {
     uint64_t sent = session_bytes_sent(a->session), received = session_bytes_received(a->session);
@@ -111,6 +123,7 @@ static void count_totals(struct agent *a, const struct crawl_stats *s)
         .bytes_sent = a->sent_before + sent,
         .errors = a->totals_before.errors + s->errors,
     };
+    count_kinds(&a->state.totals, &a->totals_before, s);
     a->traffic = a->state.totals.bytes_crawled - a->crawled_at_start + sent + received;
     pthread_mutex_unlock(&a->lock);
 }
@@ -163,6 +176,16 @@ static agent_activity activity_of(const struct agent *a)
     return a->limits.state == AGENT_DRAIN ? ACTIVITY_DRAINED : ACTIVITY_IDLE;
 }
 
+static struct error_count *errors_report(const struct state_totals *t, struct arena *a, size_t *count)
+{
+    struct error_count *out = arena_alloc(a, ERROR_KINDS * sizeof(*out));
+    *count = 0;
+    for (int k = 0; k < ERROR_KINDS; k++)
+        if (t->errors_by_kind[k])
+            out[(*count)++] = (struct error_count){(error_kind)k, t->errors_by_kind[k]};
+    return out;
+}
+
 static void take_snapshot(struct agent *a, const struct crawl_stats *s)
 {
     pthread_mutex_lock(&a->lock);
@@ -182,6 +205,7 @@ static void take_snapshot(struct agent *a, const struct crawl_stats *s)
     if (n->r.task_count > AGENT_REPORT_TASKS_MAX)
         n->r.task_count = AGENT_REPORT_TASKS_MAX; /* the oldest */
     n->r.programs = programs_report(a->programs, &n->arena, &n->r.program_count);
+    n->r.errors_by_kind = errors_report(&a->state.totals, &n->arena, &n->r.error_kind_count);
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -267,6 +291,9 @@ static void on_progress(void *arg, const struct crawl_stats *s)
         status st = tasks_tick(a->tasks, a->limits.tasks_max, may_start);
         if (st != ST_OK)
             log_write(a->log, LOG_ERROR, "tasks", "a task cannot go on status=%s", status_name(st));
+        st = programs_look(a->programs);
+        if (st != ST_OK)
+            log_write(a->log, LOG_ERROR, "program", "cannot write down what failed status=%s", status_name(st));
         look_at_own_sites(a);
         look_at_quitting(a);
     }
@@ -343,7 +370,9 @@ static status run_crawl(struct agent *a, struct buf *why)
     pthread_mutex_unlock(&a->lock);
     if (st == ST_OK) {
         crawl_pause(a->crawl, true); /* until the governor has been asked */
-        st = tasks_attach(a->tasks, a->crawl);
+        st = programs_attach(a->programs, a->crawl);
+        if (st == ST_OK)
+            st = tasks_attach(a->tasks, a->crawl);
         if (st == ST_OK)
             st = crawl_run(a->crawl, on_progress, a, &end);
         if (st != ST_OK && !why->n)
@@ -356,6 +385,7 @@ static status run_crawl(struct agent *a, struct buf *why)
         a->totals_before.bytes_sent = 0;
     }
     tasks_detach(a->tasks);
+    programs_detach(a->programs);
     crawl_close(a->crawl);
     a->crawl = NULL;
     orders_stop(a);
@@ -543,7 +573,7 @@ static status open_rest(struct agent *a, struct buf *why)
     if (st == ST_OK)
         st = tasks_new(&(struct tasks_opts){a->data, a->gate, a->spool, a->log}, &a->tasks);
     if (st == ST_OK)
-        st = programs_new(a->data, a->conf, &a->programs);
+        st = programs_new(a->data, a->conf, a->log, &a->programs);
     if (st != ST_OK) {
         say(why, "open the data folder", st);
         return st;

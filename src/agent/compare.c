@@ -44,7 +44,7 @@ static void on_pause_over(void *arg)
     r->next(r);
 }
 
-static void conclude(struct run *r, uint16_t http_status, uint64_t digest, uint64_t sketch)
+static void conclude(struct run *r, uint16_t http_status, uint64_t digest, struct span page_text)
 {
     char text[ADDR_TEXT_MAX];
     struct buf packed = {0};
@@ -52,7 +52,8 @@ static void conclude(struct run *r, uint16_t http_status, uint64_t digest, uint6
         &(struct fetched_page){.url = r->urls[r->at],
                                .http_status = http_status,
                                .digest = digest,
-                               .sketch = sketch,
+                               .sketch = sketch_of(page_text),
+                               .words_sketch = sketch_of_words(page_text),
                                .address = r->addr.family ? span_str(addr_format(&r->addr, text)) : (struct span){0}},
         &packed);
     texts_put(r->parts, buf_span(&packed));
@@ -69,7 +70,7 @@ static void on_page(void *arg, const struct fetch_result *f)
     struct facts facts = {0};
     struct charset_result text;
     if (f->st != ST_OK) {
-        conclude(r, 0, 0, 0);
+        conclude(r, 0, 0, (struct span){0});
         return;
     }
     struct span media = content_type_media(f->content_type);
@@ -85,13 +86,13 @@ static void on_page(void *arg, const struct fetch_result *f)
         else
             facts_collect_plain(&r->arena, text.text, &fo, &facts);
     }
-    conclude(r, (uint16_t)f->http_status, facts.digest, sketch_of(facts.text));
+    conclude(r, (uint16_t)f->http_status, facts.digest, facts.text);
 }
 
 static void ask_page(struct run *r)
 {
     if (!robots_check(r->rules, url_request_target(&r->url)).allowed) {
-        conclude(r, 0, 0, 0);
+        conclude(r, 0, 0, (struct span){0});
         return;
     }
     fetcher_get(r->fetcher, &(struct fetch_req){.url = r->url.href, .addr = r->addr, .done = on_page, .arg = r});
@@ -141,7 +142,7 @@ static void on_resolved(void *arg, const struct resolved *res)
     if (res->st == ST_CANCELLED)
         return;
     if (res->st != ST_OK || gate_is_refused(r->o->gate, &res->addrs[0], NULL)) {
-        conclude(r, 0, 0, 0);
+        conclude(r, 0, 0, (struct span){0});
         return;
     }
     r->addr = res->addrs[0];
@@ -157,7 +158,7 @@ static void begin_url(struct run *r)
         loop_stop(r->loop);
     else if (url_parse(&r->arena, r->urls[r->at], NULL, &r->url) != ST_OK || !url_is_http(&r->url) ||
              port_is_bad(r->url.port))
-        conclude(r, 0, 0, 0);
+        conclude(r, 0, 0, (struct span){0});
     else if (resolver_peek(r->resolver, r->url.host, &res))
         on_resolved(r, &res);
     else

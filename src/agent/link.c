@@ -494,7 +494,7 @@ static int64_t after_failure(struct link *l, status st, const struct http_answer
     struct buf why = {0};
     char pin[JOIN_PIN_MAX];
     int64_t pause = session_backoff_ms(++l->failures, &l->rng);
-    if (st == ST_PROTOCOL && answer->status == 403) {
+    if (st == ST_PROTOCOL && (answer->status == 403 || answer->status == 426)) {
         /* Not signed, because for us there is nobody to sign for: the pinned connection says who it was. */
         pause = after_answer(l, answer);
     } else if (st == ST_REFUSED && session_refresh_pin(a->session, pin, &why) == ST_OK) {

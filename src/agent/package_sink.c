@@ -29,6 +29,7 @@ struct package_sink {
     bool in_transaction;
     unsigned pending;
     mono_ms first_visit; /* of the open package */
+    int64_t age_ms;      /* after which it is closed; grows to age_max_ms */
     struct arena scratch;
     struct buf made;
 };
@@ -39,6 +40,7 @@ struct package_sink *package_sink_new(const struct package_sink_opts *o)
     p->o = *o;
     pthread_mutex_init(&p->lock, NULL);
     arena_init(&p->scratch);
+    p->age_ms = PACKAGE_AGE_FIRST_MS;
     package_sink_set_limits(p, 0, 0);
     return p;
 }
@@ -254,9 +256,14 @@ static bool is_due(struct package_sink *p)
 {
     pthread_mutex_lock(&p->lock);
     int64_t age = p->o.mono(p->o.arg) - p->first_visit;
-    int64_t age_max = atomic_load(&p->is_hurried) && p->age_max_ms > HURRY_MS ? HURRY_MS : p->age_max_ms;
-    bool due = package_raw_bytes(p->writer) >= p->bytes_max || age >= age_max;
+    bool is_hurried = atomic_load(&p->is_hurried);
+    int64_t age_max = is_hurried && p->age_max_ms > HURRY_MS ? HURRY_MS : p->age_max_ms;
+    bool due = package_raw_bytes(p->writer) >= p->bytes_max || age >= (p->age_ms < age_max ? p->age_ms : age_max);
     pthread_mutex_unlock(&p->lock);
+    if (due && is_hurried)
+        p->age_ms = PACKAGE_AGE_FIRST_MS;
+    else if (due && p->age_ms < age_max)
+        p->age_ms *= 2;
     return due;
 }
 

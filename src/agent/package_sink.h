@@ -15,7 +15,11 @@
 #include "wire/package.h"
 
 #define PACKAGE_BYTES_DEFAULT PACKAGE_CLOSE_DEFAULT
-#define PACKAGE_AGE_MS_DEFAULT 10000
+/* The more pages are in a package the smaller each is, but people want to see the first ones soon: a package is closed
+ * after so long, the next one after twice as long, and so on. After idleness it begins anew. Checkpoints of the crawl
+ * close it, too. */
+#define PACKAGE_AGE_FIRST_MS 5000
+#define PACKAGE_AGE_MS_DEFAULT 60000
 
 struct package_sink;
 

@@ -161,8 +161,11 @@ static status hello(struct session *s, struct span base, struct hello_answer *ou
                        &answer);
     if (st != ST_OK)
         buf_printf(why, "no answer (%s)", status_name(st));
-    else if (answer.status != 200 || hello_answer_unpack(buf_span(&answer.body), &h) != ST_OK ||
-             !hello_answer_check(&h, challenge)) {
+    else if (answer.status == 426) {
+        buf_puts(why, "the coordinator speaks another version: update the agent or the coordinator");
+        st = ST_UNSUPPORTED;
+    } else if (answer.status != 200 || hello_answer_unpack(buf_span(&answer.body), &h) != ST_OK ||
+               !hello_answer_check(&h, challenge)) {
         buf_puts(why, "whoever answers there is no coordinator");
         st = ST_PROTOCOL;
     } else if (h.version_min > WIRE_VERSION || h.version_max < WIRE_VERSION_MIN) {

@@ -30,6 +30,8 @@ enum {
     TAG_REFUSED_TOTAL,
 };
 
+#define TAG_ERRORS 16 /* of totals: and the kind's number; below are the single ones */
+
 void state_init(struct state *s)
 {
     *s = (struct state){0};
@@ -113,6 +115,8 @@ static void put_totals(const struct state_totals *t, struct buf *scratch, struct
     field_u64_if(scratch, 3, t->bytes_crawled);
     field_u64_if(scratch, 4, t->bytes_sent);
     field_u64_if(scratch, 5, t->errors);
+    for (unsigned k = 0; k < ERROR_KINDS; k++)
+        field_u64_if(scratch, TAG_ERRORS + k, t->errors_by_kind[k]);
     field_text(out, TAG_TOTALS, buf_span(scratch));
 }
 
@@ -185,6 +189,8 @@ static void take_totals(struct state_totals *t, struct span packed)
     while (fields_next(&f, &tag, &v))
         if (tag >= 1 && tag < sizeof(at) / sizeof(*at))
             *at[tag] = value_u64(v);
+        else if (tag >= TAG_ERRORS && tag < TAG_ERRORS + ERROR_KINDS)
+            t->errors_by_kind[tag - TAG_ERRORS] = value_u64(v);
 }
 
 static void take_refusal(struct state *s, struct span packed)

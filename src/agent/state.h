@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "codec/sign.h"
+#include "wire/control.h"
 #include "wire/join.h"
 
 #define STATE_BYTES_MAX (64u << 20)
@@ -43,6 +44,7 @@ struct state {
     size_t outcome_count, outcome_cap;
     struct state_totals {
         uint64_t requests, pages, bytes_crawled, bytes_sent, errors;
+        uint64_t errors_by_kind[ERROR_KINDS];
     } totals;
     int64_t quota_day; /* days since 1970 */
     uint64_t quota_bytes;

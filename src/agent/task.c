@@ -16,7 +16,8 @@ enum {
     TAG_RECHECK_PAGES,
     TAG_RECHECK_OLDER,
     TAG_LEAVING,
-    TAG_ENDING
+    TAG_ENDING,
+    TAG_RECHECK_WHOLE
 };
 
 void texts_put(struct texts *t, struct span text)
@@ -224,6 +225,7 @@ void task_pack(const struct task *t, struct buf *out)
     field_u64_if(out, TAG_RECHECK, t->wants_recheck);
     field_u64_if(out, TAG_RECHECK_PAGES, t->recheck_pages);
     field_i64(out, TAG_RECHECK_OLDER, t->recheck_older);
+    field_u64_if(out, TAG_RECHECK_WHOLE, t->recheck_whole);
     buf_done(&totals);
 }
 
@@ -277,6 +279,9 @@ static status take_field(struct task *t, struct arena *a, unsigned tag, struct s
         break;
     case TAG_RECHECK_OLDER:
         t->recheck_older = value_i64(v);
+        break;
+    case TAG_RECHECK_WHOLE:
+        t->recheck_whole = value_u64(v) != 0;
         break;
     default:
         break;

@@ -45,6 +45,7 @@ struct task {
     bool wants_recheck;
     uint64_t recheck_pages;
     wall_ms recheck_older;
+    bool recheck_whole;
     struct task_totals before; /* of earlier runs */
     /* not kept: */
     task_state state;

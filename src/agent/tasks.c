@@ -207,7 +207,9 @@ static status add_channel(struct tasks *t, const struct task *task)
 {
     struct channel *c = NULL;
     status st = channel_unpack(buf_span(&task->packed_channel), &c);
-    return st == ST_OK ? crawl_add(t->crawl, c) : st;
+    if (st == ST_OK)
+        st = crawl_add(t->crawl, c);
+    return st == ST_OK ? crawl_program_bind(t->crawl, task->channel, buf_span(&task->program)) : st;
 }
 
 status tasks_attach(struct tasks *t, struct crawl *cr)
@@ -288,7 +290,7 @@ static status take_states(struct tasks *t, const struct task *task)
 /* The shards stay parked until the progress callback returns: known pages are known before the first seed is lent. */
 static status hand_over(struct tasks *t, struct task *task)
 {
-    status st = task->is_started ? ST_OK : add_channel(t, task);
+    status st = add_channel(t, task); /* again, too: it may have been edited, or have another program */
     if (st == ST_OK && task->has_states)
         st = take_states(t, task);
     for (size_t i = 0; st == ST_OK && i < task->host_states.count; i++) {
@@ -346,7 +348,8 @@ status tasks_order(struct tasks *t, const struct task_order *o, bool has_states,
 static status recheck_now(struct tasks *t, struct task *task)
 {
     uint64_t queued = 0;
-    status st = crawl_recheck(t->crawl, task->channel, task->recheck_pages, task->recheck_older, &queued);
+    status st =
+        crawl_recheck(t->crawl, task->channel, task->recheck_pages, task->recheck_older, task->recheck_whole, &queued);
     if (st == ST_OK) {
         task->wants_recheck = false;
         task->is_changed = t->needs_settling = true;
@@ -366,6 +369,7 @@ status tasks_recheck(struct tasks *t, const struct recheck_order *o, struct buf 
     task->wants_recheck = true;
     task->recheck_pages = o->pages_max;
     task->recheck_older = o->older_than;
+    task->recheck_whole = o->is_whole;
     if (task->is_started && t->crawl)
         return recheck_now(t, task);
     return save(t, task); /* when its turn comes */
@@ -383,6 +387,7 @@ void tasks_recheck_hosts(struct tasks *t, const struct span *hosts, size_t n)
         task->wants_recheck = true;
         task->recheck_pages = 0;
         task->recheck_older = 0;
+        task->recheck_whole = false;
     }
 }
 

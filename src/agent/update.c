@@ -9,6 +9,7 @@
 #include "agent/machine.h"
 #include "codec/armor.h"
 #include "store/file.h"
+#include "wire/release.h"
 
 #define SMALL_FILE_MAX (64u << 10)
 
@@ -56,16 +57,6 @@ void update_path(const char *data, struct span version, struct buf *out)
     (void)buf_cstr(out);
 }
 
-void update_message(struct span version, struct span machine, struct span digest, struct buf *out)
-{
-    buf_puts(out, UPDATE_CONTEXT);
-    buf_put(out, version);
-    buf_putc(out, '\n');
-    buf_put(out, machine);
-    buf_putc(out, '\n');
-    buf_put(out, digest);
-}
-
 static bool is_signed(struct span version, struct span digest, struct span sig, const struct sign_public *key)
 {
     struct buf message = {0}, machine = {0};
@@ -74,7 +65,7 @@ static bool is_signed(struct span version, struct span digest, struct span sig, 
     if (ok) {
         memcpy(s.b, sig.p, sizeof(s.b));
         machine_name(&machine);
-        update_message(version, buf_span(&machine), digest, &message);
+        release_message(version, buf_span(&machine), digest, &message);
         ok = sign_check(key, buf_span(&message), &s);
     }
     buf_done(&message);

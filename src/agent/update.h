@@ -5,7 +5,7 @@
  *     DATA/bin/VERSION.ok          written by a new one once the coordinator has heard it
  *     DATA/bin/bad                 versions that did not, one a line
  *
- * The release key signs UPDATE_CONTEXT, version, '\n', machine, '\n', and the digest's 32 bytes. */
+ * The release key signs what wire/release.h says. */
 #pragma once
 
 #include "base/buf.h"
@@ -13,7 +13,6 @@
 #include "codec/sign.h"
 #include "wire/control.h"
 
-#define UPDATE_CONTEXT "orb-agent update 1\n"
 #define UPDATE_BYTES_MAX (256ull << 20)
 #define UPDATE_VERSION_MAX 32 /* digits and dots, as in 1.2.3 */
 #define UPDATE_TRIAL_MS (5 * 60 * 1000)
@@ -22,7 +21,6 @@
 int version_compare(struct span a, struct span b);
 bool version_is_good(struct span v);
 
-void update_message(struct span version, struct span machine, struct span digest, struct buf *out);
 /* May we have it at all? ST_REFUSED: no key, not signed by it, for another machine, not newer, or known to be bad;
  * ST_EXISTS: this is it; ST_INVALID. */
 MUST_USE status update_check(const char *data, const struct update_order *o, const struct sign_public *key,

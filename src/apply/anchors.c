@@ -7,13 +7,13 @@
 #include "base/table.h"
 #include "web/facts.h"
 
-/* An entry and its texts are one piece of memory, grown as texts come. */
+/* Links that may count, as far as memory knows: of the own site one for each text, of every other site one. */
 struct entry {
     uint64_t target;
-    uint32_t votes, foreign_votes; /* new since the store was written */
-    uint32_t indexed_votes;        /* all that there were when it was indexed; 0: it was not */
-    bool has_news;                 /* a text that the index does not have */
-    struct buf texts;              /* owned: '\n' between */
+    uint32_t own, foreign; /* links below */
+    uint32_t indexed;      /* links that there were when it was indexed; 0: it was not */
+    bool has_news;         /* a text that the index does not have */
+    struct buf links;      /* owned: u32 site, text with its length, each */
 };
 
 struct anchors {
@@ -28,7 +28,7 @@ struct anchors *anchors_new(void)
 
 static void entry_free(struct entry *e)
 {
-    buf_done(&e->texts);
+    buf_done(&e->links);
     free(e);
 }
 
@@ -53,6 +53,8 @@ size_t anchors_memory(const struct anchors *t)
 {
     return t->memory;
 }
+
+/* ---- texts and sites of a page ---- */
 
 static unsigned count_texts(struct span texts)
 {
@@ -79,8 +81,31 @@ static bool put_text(struct buf *texts, struct span text)
         return false;
     if (texts->n)
         buf_putc(texts, '\n');
-    for (size_t i = 0; i < text.n; i++)
-        buf_putc(texts, text.p[i] == '\n' ? ' ' : text.p[i]);
+    buf_put(texts, text);
+    return true;
+}
+
+/* False: it is there already, or there are enough. */
+static bool put_site(struct buf *sites, uint32_t site)
+{
+    struct unpack u = unpack_of(buf_span(sites));
+    while (!unpack_at_end(&u))
+        if (unpack_u32(&u) == site)
+            return false;
+    if (sites->n / sizeof(site) >= ANCHORS_SITES)
+        return false;
+    pack_u32(sites, site);
+    return true;
+}
+
+/* ---- links in memory ---- */
+
+static bool next_link(struct unpack *u, uint32_t *site, struct span *text)
+{
+    if (unpack_at_end(u))
+        return false;
+    *site = unpack_u32(u);
+    *text = unpack_text(u, FACTS_ANCHOR_MAX);
     return true;
 }
 
@@ -96,21 +121,35 @@ static struct entry *entry_of(struct anchors *t, uint64_t target)
     return e;
 }
 
-void anchors_add(struct anchors *t, uint64_t target, struct span text, bool is_foreign)
+void anchors_add(struct anchors *t, uint64_t target, struct span text, uint32_t site)
 {
     text = span_trim(text);
     if (!text.n || text.n > FACTS_ANCHOR_MAX)
         return;
     struct entry *e = entry_of(t, target);
-    if (is_foreign)
-        e->foreign_votes++;
-    else
-        e->votes++;
-    size_t cap = e->texts.cap;
-    if (put_text(&e->texts, text))
-        e->has_news = true;
-    t->memory += e->texts.cap - cap;
+    if (site ? e->foreign >= ANCHORS_SITES : e->own >= ANCHORS_A_PAGE)
+        return;
+    struct unpack u = unpack_of(buf_span(&e->links));
+    uint32_t other;
+    bool is_said = false;
+    for (struct span said; next_link(&u, &other, &said);) {
+        bool is_same = span_eq_nocase(said, text);
+        if (other == site && (site || is_same))
+            return;
+        is_said |= is_same;
+    }
+    size_t cap = e->links.cap;
+    pack_u32(&e->links, site);
+    pack_text(&e->links, text);
+    for (size_t i = e->links.n - text.n; i < e->links.n; i++) /* a line break would be a separator */
+        if (e->links.p[i] == '\n')
+            e->links.p[i] = ' ';
+    *(site ? &e->foreign : &e->own) += 1;
+    e->has_news |= !is_said;
+    t->memory += e->links.cap - cap;
 }
+
+/* ---- with what the store has ---- */
 
 static status unpack_view(struct span packed, struct anchors_view *out)
 {
@@ -118,10 +157,15 @@ static status unpack_view(struct span packed, struct anchors_view *out)
     out->votes = (uint32_t)unpack_var(&u);
     out->foreign_votes = (uint32_t)unpack_var(&u);
     struct span texts = unpack_text(&u, 4 * ANCHORS_BYTES);
-    if (u.bad)
+    struct span sites = {0};
+    if (!u.bad && !unpack_at_end(&u)) /* before there were any, votes were only counted */
+        sites = unpack_text(&u, ANCHORS_SITES * sizeof(uint32_t));
+    if (u.bad || sites.n % sizeof(uint32_t))
         return ST_CORRUPT;
     buf_clear(&out->text);
     buf_put(&out->text, texts);
+    buf_clear(&out->sites);
+    buf_put(&out->sites, sites);
     return ST_OK;
 }
 
@@ -137,20 +181,27 @@ static status look_in_store(struct store *s, uint64_t target, struct anchors_vie
     return st;
 }
 
-static uint32_t sum(uint32_t a, uint32_t b)
+static void count_one(uint32_t *n)
 {
-    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+    *n += *n < UINT32_MAX;
 }
 
 /* Adds what memory has; true: a text was new. */
 static bool join(struct anchors_view *view, const struct entry *e)
 {
-    struct span rest = buf_span(&e->texts), one;
+    struct unpack u = unpack_of(buf_span(&e->links));
+    uint32_t site;
     bool is_new = false;
-    while (rest.n && span_split(&rest, '\n', &one))
-        is_new |= put_text(&view->text, one);
-    view->votes = sum(view->votes, e->votes);
-    view->foreign_votes = sum(view->foreign_votes, e->foreign_votes);
+    for (struct span text; next_link(&u, &site, &text);) {
+        if (site && !put_site(&view->sites, site))
+            continue;
+        bool is_put = put_text(&view->text, text);
+        is_new |= is_put;
+        if (site)
+            count_one(&view->foreign_votes);
+        else if (is_put)
+            count_one(&view->votes);
+    }
     return is_new;
 }
 
@@ -163,13 +214,26 @@ status anchors_look(struct anchors *t, struct store *s, uint64_t target, struct 
     return st;
 }
 
+void anchors_view_clear(struct anchors_view *v)
+{
+    buf_clear(&v->text);
+    buf_clear(&v->sites);
+    v->votes = v->foreign_votes = 0;
+}
+
+void anchors_view_done(struct anchors_view *v)
+{
+    buf_done(&v->text);
+    buf_done(&v->sites);
+}
+
 void anchors_indexed(struct anchors *t, uint64_t target)
 {
     struct entry *e = table_get(&t->entries, target);
     if (!e)
         return;
     e->has_news = false;
-    e->indexed_votes = sum(e->votes, e->foreign_votes);
+    e->indexed = e->own + e->foreign;
 }
 
 static status flush_entry(struct store *s, const struct entry *e, anchors_fn *fn, void *arg, struct buf *packed)
@@ -181,14 +245,15 @@ static status flush_entry(struct store *s, const struct entry *e, anchors_fn *fn
     pack_var(packed, view.votes);
     pack_var(packed, view.foreign_votes);
     pack_text(packed, buf_span(&view.text));
+    if (view.sites.n)
+        pack_text(packed, buf_span(&view.sites));
     if (st == ST_OK)
         st = store_anchors_put(s, e->target, buf_span(packed));
     /* What the store had was indexed when it came. */
-    bool is_due =
-        (e->has_news && is_new) || (e->indexed_votes && e->votes + e->foreign_votes >= 2 * e->indexed_votes + 4);
+    bool is_due = (e->has_news && is_new) || (e->indexed && e->own + e->foreign >= 2 * e->indexed + 4);
     if (st == ST_OK && is_due)
         st = fn(arg, e->target, &view);
-    buf_done(&view.text);
+    anchors_view_done(&view);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pack.h"
 #include "index/index.h"
+#include "web/domain.h"
 #include "web/url.h"
 
 /* Pages that wait, packed and compressed together. Enough for some thousands, about what a fast crawl gets in a second:
@@ -65,8 +66,7 @@ static status index_page(struct feed *f, uint64_t key, uint64_t fetch_number, st
     status st = content_unpack(&f->arena, packed, &c);
     if (st == ST_OK)
         st = url_parse(&f->arena, c.url, NULL, &u);
-    buf_clear(&f->view.text);
-    f->view.votes = f->view.foreign_votes = 0;
+    anchors_view_clear(&f->view);
     if (st == ST_OK)
         st = anchors_look(f->anchors, f->store, key, &f->view);
     if (st != ST_OK)
@@ -146,6 +146,18 @@ static status wait_in_line(struct feed *f, uint64_t key, uint64_t fetch_number, 
     return bytes > WAITING_BYTES_MAX ? hand_over(f, WAITING_BYTES_MAX - WAITING_STEP) : ST_OK;
 }
 
+/* 0: both are of one site. A number that two sites share costs the second its vote, once in four thousand million. */
+static uint32_t voter(const struct feed *f, const struct url *page, const struct url *target)
+{
+    if (span_eq(page->host, target->host))
+        return 0;
+    struct span site = domain_registered(page->host);
+    if (span_eq(site, domain_registered(target->host)))
+        return 0;
+    uint32_t number = (uint32_t)siphash(store_key(f->store), site);
+    return number ? number : 1;
+}
+
 static void note_anchors(struct feed *f, struct span packed)
 {
     struct content c;
@@ -155,8 +167,8 @@ static void note_anchors(struct feed *f, struct span packed)
         return; /* found again, and complained about, when the page itself is indexed */
     for (size_t i = 0; i < c.anchor_count; i++) {
         const struct content_anchor *x = &c.anchors[i];
-        bool is_foreign = url_parse(&f->arena, x->url, NULL, &target) == ST_OK && !span_eq(target.host, page.host);
-        anchors_add(f->anchors, siphash(store_key(f->store), x->url), x->text, is_foreign);
+        if (url_parse(&f->arena, x->url, NULL, &target) == ST_OK)
+            anchors_add(f->anchors, siphash(store_key(f->store), x->url), x->text, voter(f, &page, &target));
     }
 }
 
@@ -444,7 +456,7 @@ void feed_free(struct feed *f)
     unzipper_free(f->unzipper);
     buf_done(&f->raw);
     buf_done(&f->waiting);
-    buf_done(&f->view.text);
+    anchors_view_done(&f->view);
     arena_done(&f->arena);
     free(f->index_dir);
     free(f);

@@ -10,6 +10,7 @@
 #define TOKEN_FILE_MAX 4096
 #define ANSWER_MAX (32u << 20)
 #define TIMEOUT_MS 60000
+#define UPLOAD_TIMEOUT_MS 600000
 
 static void put_encoded(struct buf *out, struct span text)
 {
@@ -109,8 +110,8 @@ static int complain_answer(const char *what, int http, const struct json_node *r
     return code;
 }
 
-int admin_call(const struct options *o, const char *what, const char *path, const struct buf *form, struct arena *a,
-               struct buf *raw, const struct json_node **out)
+static int ask(const struct options *o, const char *what, const struct http_call *given, const char *type,
+               struct arena *a, struct buf *raw, const struct json_node **out)
 {
     struct span url, token;
     int code = read_token(o, what, a, &url, &token);
@@ -120,14 +121,12 @@ int admin_call(const struct options *o, const char *what, const char *path, cons
     struct http_caller *caller = NULL;
     struct http_answer answer = {0};
     buf_printf(&bearer, "Authorization: Bearer %.*s", SPAN_ARG(token));
-    struct span headers[] = {buf_span(&bearer), SPAN("Content-Type: application/x-www-form-urlencoded")};
-    struct http_call call = {.method = form ? "POST" : "GET",
-                             .target = span_str(path),
-                             .headers = headers,
-                             .header_count = form ? 2 : 1,
-                             .body = form ? buf_span(form) : (struct span){0},
-                             .answer_max = ANSWER_MAX,
-                             .timeout_ms = TIMEOUT_MS};
+    struct span headers[] = {buf_span(&bearer), span_str(type ? type : "")};
+    struct http_call call = *given;
+    call.method = type ? "POST" : "GET";
+    call.headers = headers;
+    call.header_count = type ? 2 : 1;
+    call.answer_max = ANSWER_MAX;
     status st = http_caller_new(&(struct http_caller_opts){.base = url, .user_agent = SPAN("orb")}, &caller);
     if (st == ST_OK)
         st = http_call(caller, &call, &answer);
@@ -146,6 +145,21 @@ int admin_call(const struct options *o, const char *what, const char *path, cons
     http_answer_done(&answer);
     buf_done(&bearer);
     return code;
+}
+
+int admin_call(const struct options *o, const char *what, const char *path, const struct buf *form, struct arena *a,
+               struct buf *raw, const struct json_node **out)
+{
+    const struct http_call call = {
+        .target = span_str(path), .body = form ? buf_span(form) : (struct span){0}, .timeout_ms = TIMEOUT_MS};
+    return ask(o, what, &call, form ? "Content-Type: application/x-www-form-urlencoded" : NULL, a, raw, out);
+}
+
+int admin_upload(const struct options *o, const char *what, const char *path, struct span body, struct arena *a,
+                 struct buf *raw, const struct json_node **out)
+{
+    const struct http_call call = {.target = span_str(path), .body = body, .timeout_ms = UPLOAD_TIMEOUT_MS};
+    return ask(o, what, &call, "Content-Type: application/octet-stream", a, raw, out);
 }
 
 int admin_show(const struct options *o, struct buf *text, struct buf *raw)

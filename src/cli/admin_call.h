@@ -18,5 +18,8 @@ void form_path(struct buf *path, struct span part);
  * `what` first. The answer is in *raw (owned by the caller) and, parsed, in *out. */
 int admin_call(const struct options *o, const char *what, const char *path, const struct buf *form, struct arena *a,
                struct buf *raw, const struct json_node **out);
+/* The same with a file as the body. */
+int admin_upload(const struct options *o, const char *what, const char *path, struct span body, struct arena *a,
+                 struct buf *raw, const struct json_node **out);
 /* To standard output: the answer as it came with --json, else `text`. An exit code. */
 int admin_show(const struct options *o, struct buf *text, struct buf *raw);

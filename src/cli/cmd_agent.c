@@ -169,6 +169,8 @@ static int run(const struct options *o, struct arena *a)
         return list(o, a);
     if (span_is(verb, "list"))
         return complain(EXIT_USAGE, "agent list: takes no name: see orb agent show NAME");
+    if (span_is(verb, "offer"))
+        return agent_offer(o, a);
     bool is_action = span_is(verb, "add") || span_is(verb, "show");
     const struct action *action = NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)

@@ -117,6 +117,7 @@ static int act(const struct options *o, struct arena *a, size_t verb)
     buf_printf(&path, "/%s", verbs[verb].name);
     buf_printf(&what, "channel %s", verbs[verb].name);
     put_form(&form, o);
+    form_option(&form, "whole", o, OPT_WHOLE);
     if (o->arg_count > 2)
         form_text(&form, "to", o->args[2]);
     int code = post(o, a, buf_cstr(&what), buf_cstr(&path), &form, verbs[verb].done);

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/crawl_setup.h"
+#include "cli/local_agent.h"
 #include "cli/screen.h"
 #include "coord/coord.h"
 #include "serve/request.h"
@@ -28,6 +29,7 @@ static int fill(const struct options *o, const struct log *log, struct span host
                              .public_host = opt_text(o, OPT_PUBLIC_HOST),
                              .lease_ms = opt_number(o, OPT_LEASE),
                              .move_after_ms = opt_number(o, OPT_MOVE_AFTER),
+                             .check_every = (unsigned)opt_number(o, OPT_CHECK_EVERY),
                              .discovers = opt_flag(o, OPT_DISCOVER),
                              .allow_private = opt_flag(o, OPT_ALLOW_PRIVATE),
                              .dns = {.server = opt_text(o, OPT_RESOLVER), .hosts = hosts},
@@ -74,7 +76,7 @@ static void show_link(struct coord *c, const struct coord_opts *opts, struct buf
     buf_done(&path);
 }
 
-static void show(struct coord *c, const struct coord_opts *opts)
+static void show(struct coord *c, const struct coord_opts *opts, bool has_agent)
 {
     struct buf out = {0};
     buf_printf(&out, "Coordinator of %s\n  identity         ", opts->data_dir);
@@ -85,6 +87,11 @@ static void show(struct coord *c, const struct coord_opts *opts)
     put_address(&out, "http", &opts->admin_addr, coord_admin_port(c));
     buf_puts(&out, "\n");
     show_link(c, opts, &out);
+    if (has_agent)
+        buf_printf(
+            &out,
+            "  agent here       what it says is in %s/agent.log\n  crawl            orb channel add URL --data %s\n",
+            opts->data_dir, opts->data_dir);
     buf_printf(&out, "  add an agent     orb agent add NAME --data %s\n", opts->data_dir);
     print_buf(&out);
     fflush(stdout);
@@ -105,6 +112,7 @@ int cmd_coordinator(const struct options *o)
 {
     struct coord_opts opts;
     struct coord *c = NULL;
+    struct local_agent *agent = NULL;
     struct buf why = {0};
     struct screen *screen = NULL;
     struct buf hosts = {0};
@@ -116,10 +124,13 @@ int cmd_coordinator(const struct options *o)
     if (code == EXIT_DONE) {
         errno = 0;
         status st = coord_new(&opts, &c, &why);
-        if (st == ST_OK) {
-            show(c, &opts);
+        if (st == ST_OK && opt_flag(o, OPT_WITH_AGENT))
+            code = local_agent_new(o, c, &opts, &agent);
+        if (st == ST_OK && code == EXIT_DONE) {
+            show(c, &opts, agent != NULL);
             st = coord_run(c);
         }
+        local_agent_free(agent);
         if (st != ST_OK)
             code = complain(exit_code_of(st), "coordinator: %s: %s", buf_cstr(&why), folder_advice(st));
     }

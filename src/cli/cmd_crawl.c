@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/crawl_report.h"
 #include "cli/crawl_setup.h"
+#include "cli/program_file.h"
 #include "cli/screen.h"
 #include "io/clock.h"
 
@@ -145,6 +146,30 @@ static void print_report(const struct options *o, const struct crawl_report *r)
     buf_done(&out);
 }
 
+/* The user's own program needs no signature: who starts it could run anything. */
+static int add_program(const struct options *o, struct crawl *cr, uint64_t channel)
+{
+    struct buf file = {0};
+    struct program p;
+    if (!opt_is_set(o, OPT_PROGRAM_NAME))
+        return EXIT_DONE;
+    int code = program_file_read("crawl", opt_text(o, OPT_PROGRAM_NAME), &file, &p);
+    status st = ST_OK;
+    if (code == EXIT_DONE) {
+        if (!p.serial)
+            p.serial = 1;
+        st = crawl_program_set(cr, &p, NULL);
+    }
+    if (code == EXIT_DONE && st == ST_OK)
+        st = crawl_program_bind(cr, channel, p.name);
+    if (st == ST_NOT_FOUND)
+        code = complain(EXIT_IO, "crawl: start orb-worker: it is neither beside orb nor in libexec: install it");
+    else if (st != ST_OK)
+        code = complain(exit_code_of(st), "crawl: --program %s: %s", opt_cstr(o, OPT_PROGRAM_NAME), status_name(st));
+    buf_done(&file);
+    return code;
+}
+
 static int run(const struct options *o, struct crawl_setup *s, struct screen *screen)
 {
     struct crawl *cr = NULL;
@@ -162,8 +187,15 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
     }
     log_start(s->opts.log, s);
     struct channel *channel = s->channel;
+    uint64_t id = channel_id(channel);
     s->channel = NULL;
     st = crawl_add(cr, channel);
+    code = st == ST_OK ? add_program(o, cr, id) : EXIT_DONE;
+    if (code != EXIT_DONE) {
+        crawl_close(cr);
+        buf_done(&why);
+        return code;
+    }
     if (st == ST_OK)
         st = crawl_run(cr, on_progress, screen, &end);
     screen_clear(screen);
@@ -174,7 +206,10 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
         code = complain(exit_code_of(st), "crawl: %.*s: mend that and run the same command: nothing is lost",
                         SPAN_ARG(doing.n ? doing : span_str(status_name(st))));
     } else {
-        struct crawl_report r = {&stats, end, s->opts.data_dir, s->opts.pages_max, clock_peak_rss()};
+        struct program_state program;
+        bool has_program = crawl_programs(cr, &program, 1) == 1;
+        struct crawl_report r = {
+            &stats, end, s->opts.data_dir, s->opts.pages_max, clock_peak_rss(), has_program ? &program : NULL};
         bool is_empty = stats.pages == 0 && end == CRAWL_COMPLETE;
         if (!is_empty || opt_flag(o, OPT_JSON))
             print_report(o, &r);

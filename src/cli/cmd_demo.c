@@ -174,7 +174,7 @@ static status crawl_it(struct demo *d, struct screen *screen, struct crawl_stats
 /* The report without its last lines, which say how to go on. */
 static void print_report(const struct demo *d, const struct crawl_stats *stats)
 {
-    struct crawl_report r = {stats, CRAWL_COMPLETE, d->dir, 0, clock_peak_rss()};
+    struct crawl_report r = {stats, CRAWL_COMPLETE, d->dir, 0, clock_peak_rss(), NULL};
     struct buf out = {0};
     crawl_report_text(&r, &out);
     out.n = span_search(buf_span(&out), span_str(d->dir), false);

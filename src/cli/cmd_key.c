@@ -32,8 +32,10 @@ int cmd_key(const struct options *o)
     struct buf out = {0};
     const char *path = opt_cstr(o, OPT_PROGRAM_NAME);
     int code;
-    if (span_is(o->args[0], "new") && (!path || o->arg_count != 1))
-        return complain(EXIT_USAGE, "key: new: usage: orb key new --program FILE, for a key that signs programs");
+    if (!path && o->arg_count == 2)
+        path = o->args[1].p;
+    if (span_is(o->args[0], "new") && !path)
+        return complain(EXIT_USAGE, "key: new: usage: orb key new FILE, for a key that signs programs or releases");
     if (span_is(o->args[0], "show") && o->arg_count != 2)
         return complain(EXIT_USAGE, "key: show: usage: orb key show FILE");
     if (span_is(o->args[0], "new"))

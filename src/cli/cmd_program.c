@@ -1,53 +1,17 @@
-/* cmd_program.c - `orb program`: tries a program on one page, and signs it. */
+/* cmd_program.c - `orb program`: tries a program on one page, signs it, and sends it to agents. */
 
+#include "cli/admin_call.h"
 #include "cli/command.h"
 #include "cli/fetch_one.h"
 #include "cli/key_file.h"
 #include "codec/json.h"
 #include "io/clock.h"
 #include "mobile/master.h"
+#include "cli/program_file.h"
 #include "mobile/page_make.h"
-#include "web/charset.h"
-#include "web/lang.h"
 
 #define WHAT "program"
 #define DEFAULT_BASE "https://example.org/"
-#define TEXT_BYTES_MAX (64u << 20) /* of a page after decoding */
-
-/* ---- the program's file ---- */
-
-/* "dir/prices.lua" is called prices. */
-static struct span name_of(struct span path)
-{
-    size_t from = path.n;
-    while (from > 0 && path.p[from - 1] != '/')
-        from--;
-    struct span name = span_from(path, from);
-    name.n = span_find(name, '.', 0);
-    return program_name_is_good(name) ? name : SPAN("program");
-}
-
-/* A program file, or a bare Lua script, which gets its name from the file and serial 0. */
-static int read_program(struct span path, struct buf *file, struct program *out)
-{
-    struct buf why = {0};
-    int code = read_input(WHAT, path.p, file);
-    if (code != EXIT_DONE)
-        return code;
-    status st = ST_OK;
-    if (span_starts(buf_span(file), SPAN("orb-program ")))
-        st = program_read(buf_span(file), out, &why);
-    else if (file->n > PROGRAM_SCRIPT_MAX)
-        st = ST_LIMIT;
-    else
-        *out = (struct program){.name = name_of(path), .script = buf_span(file)};
-    if (st == ST_LIMIT)
-        code = complain(EXIT_INPUT, WHAT ": read %s: larger than %u KiB", path.p, PROGRAM_SCRIPT_MAX >> 10);
-    else if (st != ST_OK)
-        code = complain(EXIT_INPUT, WHAT ": read %s: %s", path.p, why.n ? buf_cstr(&why) : status_name(st));
-    buf_done(&why);
-    return code;
-}
 
 /* ---- run: the page ---- */
 
@@ -55,7 +19,6 @@ struct trial {
     struct arena arena;
     struct fetched got;
     struct url document;
-    struct facts facts;
     struct program_page page;
     bool is_json;
     struct loop *loop;
@@ -75,24 +38,16 @@ static int get_page(const struct options *o, struct span where, struct trial *t)
 
 static int look_at_page(struct trial *t)
 {
-    const struct facts_opts opts = {.agent = SPAN("orbweaver"), .keep_text = true, .keep_anchors = true};
-    struct span type = buf_span(&t->got.content_type);
-    bool is_plain = span_is_nocase(content_type_media(type), "text/plain");
-    struct charset_result decoded;
-    struct span html = {0}, lang;
     if (url_parse(&t->arena, buf_span(&t->got.url), NULL, &t->document) != ST_OK)
         return complain(EXIT_INPUT, WHAT ": --base %s: not a URL", buf_cstr(&t->got.url));
-    if (charset_decode(&t->arena, buf_span(&t->got.body), content_type_charset(type), !is_plain, TEXT_BYTES_MAX,
-                       &decoded) != ST_OK)
-        return complain(EXIT_INPUT, WHAT ": decode the page: more than %u MiB of text", TEXT_BYTES_MAX >> 20);
-    if (is_plain) {
-        facts_collect_plain(&t->arena, decoded.text, &opts, &t->facts);
-    } else {
-        html = decoded.text;
-        facts_collect(&t->arena, html, &opts, &t->facts);
-    }
-    lang = span_str(lang_detect(t->facts.text, t->facts.lang));
-    page_make(&t->arena, &t->document, t->got.http_status, buf_span(&t->got.headers), html, &t->facts, lang, &t->page);
+    const struct page_source s = {.document = &t->document,
+                                  .http_status = t->got.http_status,
+                                  .headers = buf_span(&t->got.headers),
+                                  .content_type = buf_span(&t->got.content_type),
+                                  .body = buf_span(&t->got.body),
+                                  .agent = SPAN("orbweaver")};
+    if (page_read(&t->arena, &s, &t->page) != ST_OK)
+        return complain(EXIT_INPUT, WHAT ": decode the page: too much text");
     return EXIT_DONE;
 }
 
@@ -190,7 +145,7 @@ static int try_page(struct trial *t, struct program *p)
     t->loop = loop_new();
     status st = master_new(t->loop, &(struct master_opts){0}, &m);
     if (st == ST_OK)
-        st = master_set(m, p);
+        st = master_set(m, p, NULL);
     if (st == ST_OK)
         st = master_run(m, p->name, &t->page, on_result, t);
     if (st == ST_NOT_FOUND)
@@ -212,7 +167,7 @@ static int run_program(const struct options *o)
     if (o->arg_count != 3)
         return complain(EXIT_USAGE, WHAT ": run: usage: orb program run FILE URL, or a page's file instead of the URL");
     arena_init(&t.arena);
-    int code = read_program(o->args[1], &file, &p);
+    int code = program_file_read(WHAT, o->args[1], &file, &p);
     if (code == EXIT_DONE)
         code = get_page(o, o->args[2], &t);
     if (code == EXIT_DONE)
@@ -236,7 +191,7 @@ static int sign_program(const struct options *o)
         return complain(EXIT_USAGE, WHAT ": sign: usage: orb program sign --key KEY FILE");
     if (!opt_cstr(o, OPT_KEY))
         return complain(EXIT_USAGE, WHAT ": sign: no --key: make one with orb key new --program FILE");
-    int code = read_program(o->args[1], &file, &p);
+    int code = program_file_read(WHAT, o->args[1], &file, &p);
     if (code == EXIT_DONE)
         code = key_file_read(WHAT, opt_cstr(o, OPT_KEY), &key);
     if (code == EXIT_DONE) {
@@ -276,11 +231,121 @@ static int sign_program(const struct options *o)
     return code;
 }
 
+/* ---- at the coordinator ---- */
+
+static int push_program(const struct options *o, struct arena *a)
+{
+    struct buf file = {0}, form = {0}, raw = {0}, text = {0};
+    struct program p;
+    const struct json_node *answer;
+    int code = program_file_read(WHAT, o->args[1], &file, &p);
+    if (code == EXIT_DONE && !p.is_signed)
+        code = complain(EXIT_INPUT, WHAT ": push %s: it is not signed, and agents take no other: orb program sign",
+                        o->args[1].p);
+    if (code == EXIT_DONE) {
+        form_text(&form, "file", buf_span(&file));
+        for (size_t i = 2; i < o->arg_count; i++)
+            form_text(&form, "agents", o->args[i]);
+        code = admin_call(o, "program push", "/api/v1/programs", &form, a, &raw, &answer);
+    }
+    if (code == EXIT_DONE) {
+        buf_printf(&text, "%.*s %.0f goes to %.0f agents%s\n", SPAN_ARG(p.name), json_member_number(answer, "serial"),
+                   json_member_number(answer, "agents"), o->arg_count == 2 ? ", and to those that come later" : "");
+        code = admin_show(o, &text, &raw);
+    }
+    buf_done(&file);
+    buf_done(&form);
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
+static void put_runner(struct buf *out, const struct json_node *r)
+{
+    struct buf agent = {0}, error = {0};
+    put_safe(&agent, json_member_text(r, "agent"));
+    put_safe(&error, json_member_text(r, "last_error"));
+    buf_printf(out, "  %-20s %12.0f %10.0f %8.0f  %s%s\n", buf_cstr(&agent), json_member_number(r, "serial"),
+               json_member_number(r, "pages"), json_member_number(r, "errors"),
+               json_member_number(r, "fallback") != 0 ? "the newest failed; " : "", buf_cstr(&error));
+    buf_done(&agent);
+    buf_done(&error);
+}
+
+/* One block a program, the newest serial first, and who runs which. */
+static int show_status(const struct options *o, struct arena *a)
+{
+    struct buf raw = {0}, text = {0};
+    const struct json_node *answer;
+    struct span last = {0};
+    int code = admin_call(o, "program status", "/api/v1/programs", NULL, a, &raw, &answer);
+    if (code != EXIT_DONE)
+        return code;
+    for (const struct json_node *n = json_member(answer, "programs")->children; n; n = n->next) {
+        struct span name = json_member_text(n, "name");
+        bool is_dropped = json_member_number(n, "removed") != 0;
+        if (o->arg_count > 1 && !span_eq(name, o->args[1]))
+            continue;
+        buf_printf(&text, "%.*s serial %.0f%s, %.0f bytes\n", SPAN_ARG(name), json_member_number(n, "serial"),
+                   is_dropped ? " (rolled back)" : "", json_member_number(n, "bytes"));
+        if (span_eq(name, last))
+            continue;
+        last = name;
+        buf_printf(&text, "  %-20s %12s %10s %8s\n", "AGENT", "SERIAL", "PAGES", "ERRORS");
+        for (const struct json_node *r = json_member(answer, "runners")->children; r; r = r->next)
+            if (span_eq(json_member_text(r, "name"), name))
+                put_runner(&text, r);
+    }
+    if (!text.n)
+        buf_puts(&text, "no program was sent yet: orb program push FILE\n");
+    code = admin_show(o, &text, &raw);
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
+static int roll_back(const struct options *o, struct arena *a)
+{
+    struct buf path = {0}, form = {0}, raw = {0}, text = {0};
+    const struct json_node *answer;
+    buf_puts(&path, "/api/v1/programs/");
+    form_path(&path, o->args[1]);
+    buf_puts(&path, "/rollback");
+    int code = admin_call(o, "program rollback", buf_cstr(&path), &form, a, &raw, &answer);
+    if (code == EXIT_DONE) {
+        buf_printf(&text, "%.*s %.0f is dropped; agents go on with the version before it, where they have one\n",
+                   SPAN_ARG(o->args[1]), json_member_number(answer, "dropped"));
+        code = admin_show(o, &text, &raw);
+    }
+    buf_done(&path);
+    buf_done(&form);
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
 int cmd_program(const struct options *o)
 {
-    if (span_is(o->args[0], "run"))
+    struct span verb = o->args[0];
+    struct arena a;
+    int code;
+    if (span_is(verb, "run"))
         return run_program(o);
-    if (span_is(o->args[0], "sign"))
+    if (span_is(verb, "sign"))
         return sign_program(o);
-    return complain(EXIT_USAGE, WHAT ": %s: neither run nor sign", o->args[0].p);
+    arena_init(&a);
+    if (span_is(verb, "push") && o->arg_count >= 2)
+        code = push_program(o, &a);
+    else if (span_is(verb, "push"))
+        code = complain(EXIT_USAGE, WHAT ": push: usage: orb program push FILE [AGENT...]");
+    else if (span_is(verb, "status"))
+        code = show_status(o, &a);
+    else if (span_is(verb, "rollback") && o->arg_count == 2)
+        code = roll_back(o, &a);
+    else if (span_is(verb, "rollback"))
+        code = complain(EXIT_USAGE, WHAT ": rollback: usage: orb program rollback NAME");
+    else
+        code = complain(EXIT_USAGE, WHAT ": %s: neither run, sign, push, status nor rollback", verb.p);
+    arena_done(&a);
+    return code;
 }

@@ -43,6 +43,9 @@ int cmd_robots(const struct options *o);
 int cmd_links(const struct options *o);
 int cmd_text(const struct options *o);
 
+struct arena;
+int agent_offer(const struct options *o, struct arena *a); /* a part of cmd_agent */
+
 /* Prints "orb: " and one line, `what was attempted: what went wrong: what to do`, on standard error; returns `code`.
  * Control bytes in the line are escaped. */
 int complain(int code, const char *fmt, ...) PRINTF_LIKE(2, 3);

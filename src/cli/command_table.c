@@ -40,11 +40,13 @@ const struct command command_table[] = {
      "crawled (orb channel add), agents are made known with orb agent add."},
     {"agent", cmd_agent, CMD_AGENT, GROUP_MAIN, "VERB [NAME]", 1, 2,
      "register and administer the agents of a coordinator",
-     "The verbs are add, list, show, pause, resume, drain, kill, remove, invite, change and rekey. add NAME prints the "
+     "The verbs are add, list, show, pause, resume, drain, kill, remove, invite, change, rekey and offer. add NAME "
+     "prints the "
      "line that starts the agent on its machine; the line is good for one use within an hour, and "
      "invite NAME makes another. pause stops its crawling, drain moves its networks to others, kill ends the process, "
-     "remove makes its key worthless. change takes the options that add takes. The coordinator of the folder must "
-     "run."},
+     "remove makes its key worthless. change takes the options that add takes. offer FILE signs a newer orb-agent with "
+     "--key and offers it to all agents; those whose owners allow that key (release-key) replace themselves. The "
+     "coordinator of the folder must run."},
     {"channel", cmd_channel, CMD_CHANNEL, GROUP_MAIN, "VERB [ARG...]", 1, SIZE_MAX,
      "say what a coordinator's agents crawl",
      "The verbs are add, list, edit, import, pause, resume, recheck, move and remove. add URL... makes one channel of "
@@ -61,15 +63,20 @@ const struct command command_table[] = {
      "Touches no network but loopback. --data keeps the folder, which must be new; --check asks the page itself and "
      "ends."},
 
-    {"program", cmd_program, CMD_PROGRAM, GROUP_PLUMBING, "run FILE URL | sign FILE", 2, 3,
-     "try a program on one page, or sign it",
-     "run tries a Lua program (docs/programs.md) on the page at a URL, or on an HTML file, and prints what it said: "
+    {"program", cmd_program, CMD_PROGRAM, GROUP_PLUMBING, "VERB [ARG...]", 1, SIZE_MAX,
+     "try a program on one page, sign it, send it to agents",
+     "The verbs are run FILE URL, sign FILE, push FILE [AGENT...], status [NAME] and rollback NAME. run tries a Lua "
+     "program (docs/programs.md) on the page at a URL, or on an HTML file, and prints what it said: "
      "its "
      "fields, the URLs it follows, skip, its summary. robots.txt is obeyed. sign prints the program with its name, its "
-     "serial and the signature of --key, as agents want it. Exit code 3 when the program has an error."},
-    {"key", cmd_key, CMD_KEY, GROUP_PLUMBING, "new | show FILE", 1, 2, "make a key that signs programs, or show one",
-     "new --program FILE makes a secret key in a new file that only you may read; show FILE prints its public half, "
-     "which agents are given, and the fingerprint of that."},
+     "serial and the signature of --key, as agents want it. push FILE [AGENT...] sends a signed program to all agents, "
+     "or to those named; status [NAME] shows who runs which version; rollback NAME drops the newest version: agents go "
+     "on with the one before it. For these three the coordinator of the folder must run. Exit code 3 when the program "
+     "has an error."},
+    {"key", cmd_key, CMD_KEY, GROUP_PLUMBING, "new | show FILE", 1, 2,
+     "make a key that signs programs or releases, or show one",
+     "new --program FILE, or new FILE, makes a secret key in a new file that only you may read; show FILE prints its "
+     "public half, which agents are given, and the fingerprint of that."},
     {"url", cmd_url, CMD_URL, GROUP_PLUMBING, "[BASE] URL | -", 1, 2, "parse a URL, or resolve one against a base",
      "Prints the URL as the WHATWG standard serialises it, or `failure` with exit code 3. With - reads lines `URL` or "
      "`BASE<tab>URL` from standard input and answers each with a line."},

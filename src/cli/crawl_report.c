@@ -1,5 +1,6 @@
 #include "cli/crawl_report.h"
 
+#include "cli/command.h"
 #include "cli/format.h"
 
 const char *crawl_end_name(crawl_end end)
@@ -62,6 +63,20 @@ static void put_row_if(struct buf *out, const char *name, uint64_t n, const char
     buf_printf(out, "%s%s\n", note[0] ? "  " : "", note);
 }
 
+static void put_program(const struct program_state *p, struct buf *out)
+{
+    if (!p)
+        return;
+    row(out, "program", p->pages - p->errors);
+    buf_printf(out, "  pages asked %s about%s\n", p->name, p->serial ? "" : "; it was given up");
+    if (!p->errors)
+        return;
+    row(out, "", p->errors);
+    buf_puts(out, "  went wrong, the last: ");
+    put_safe(out, span_str(p->last_error));
+    buf_puts(out, "\n");
+}
+
 static void put_transfer(const struct crawl_report *r, struct buf *out)
 {
     const struct crawl_stats *s = r->stats;
@@ -113,6 +128,7 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
     put_row_if(out, "redirects", s->redirects, "");
     put_row_if(out, "gone", s->gone, "404 or 410");
     put_errors(s, out);
+    put_program(r->program, out);
     put_row_if(out, "refused", s->refused_robots, "by robots.txt");
     put_row_if(out, "parked", s->parked_traps, "look endless: see orb explain URL");
     put_row_if(out, "not HTML", s->not_html, "documents of other types: counted, not read");
@@ -154,6 +170,17 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
     json_key(&j, "pages_per_s");
     json_real(&j, s->seconds_ms ? (double)s->fetched / seconds : 0, 2);
     put_u64(&j, "peak_rss_bytes", r->peak_rss);
+    if (r->program) {
+        json_key(&j, "program");
+        json_open(&j, '{');
+        json_key(&j, "name");
+        json_str(&j, r->program->name);
+        put_u64(&j, "pages", r->program->pages);
+        put_u64(&j, "errors", r->program->errors);
+        json_key(&j, "last_error");
+        json_text_or_null(&j, span_str(r->program->last_error));
+        json_close(&j, '}');
+    }
     json_key(&j, "end");
     json_str(&j, crawl_end_name(r->end));
     json_key(&j, "pass");

@@ -10,6 +10,7 @@ struct crawl_report {
     const char *data_dir;
     uint64_t pages_max;
     uint64_t peak_rss;
+    const struct program_state *program; /* NULL: none was run */
 };
 
 const char *crawl_end_name(crawl_end end); /* "complete" */

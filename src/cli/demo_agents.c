@@ -1,10 +1,7 @@
 #include "cli/demo_agents.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +9,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/agent_process.h"
 #include "coord/state.h"
-#include "io/clock.h"
 #include "store/file.h"
-
-#define END_MS 10000 /* an agent that has not ended by then is killed */
-
-extern char **environ;
 
 static const char *const places[] = {"Athens",      "Bergen",  "Cairo", "Dakar", "Edmonton", "Fukuoka",
                                      "Guadalajara", "Hobart",  "Izmir", "Jena",  "Kigali",   "Lima",
@@ -33,47 +26,6 @@ struct demo_agents {
 };
 
 /* ---- processes ---- */
-
-/* Beside this program, as installed; or where the build has it. */
-static bool find_program(struct buf *out)
-{
-    static const char *const tries[] = {"orb-agent", "../agent/orb-agent"};
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n <= 0)
-        return false;
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    for (size_t i = 0; slash && i < sizeof(tries) / sizeof(*tries); i++) {
-        buf_clear(out);
-        buf_printf(out, "%.*s/%s", (int)(slash - self), self, tries[i]);
-        if (access(buf_cstr(out), X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Its signals are as usual again: the demo has blocked them for itself. */
-static status start_process(const char *program, char *const *argv, const char *log, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setpgroup(&attr, 0); /* Ctrl-C is for the demo, which ends them itself */
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    int err = posix_spawn(pid, program, &files, &attr, argv, environ);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    errno = err;
-    return err ? ST_IO : ST_OK;
-}
 
 static status start_agent(struct demo_agents *d, const struct demo_agents_opts *o, const char *program,
                           const char *hosts, unsigned number, struct buf *why)
@@ -94,7 +46,7 @@ static status start_agent(struct demo_agents *d, const struct demo_agents_opts *
                     "--delay",   "0",      "--quiet", "--allow-private", "--config", "/dev/null", NULL};
     if (st == ST_OK) {
         argv[4] = (char *)buf_cstr(&line);
-        st = start_process(program, argv, buf_cstr(&log), &d->pids[d->count]);
+        st = agent_process_start(program, argv, buf_cstr(&log), &d->pids[d->count]);
         if (st == ST_OK)
             d->count++;
         else
@@ -105,20 +57,6 @@ static status start_agent(struct demo_agents *d, const struct demo_agents_opts *
     buf_done(&log);
     buf_done(&name);
     return st;
-}
-
-static void end_processes(struct demo_agents *d)
-{
-    mono_ms deadline = clock_mono() + END_MS;
-    for (unsigned i = 0; i < d->count; i++)
-        if (d->pids[i])
-            kill(d->pids[i], SIGTERM);
-    for (unsigned i = 0; i < d->count; i++)
-        while (d->pids[i] && waitpid(d->pids[i], NULL, WNOHANG) == 0) {
-            if (clock_mono() > deadline)
-                kill(d->pids[i], SIGKILL);
-            usleep(20000);
-        }
 }
 
 /* ---- the coordinator ---- */
@@ -187,7 +125,7 @@ status demo_agents_new(const struct demo_agents_opts *o, struct demo_agents **ou
     buf_puts(&path, "/hosts");
     if (st == ST_OK)
         st = file_replace(buf_cstr(&path), buf_span(&hosts));
-    if (st == ST_OK && !find_program(&program)) {
+    if (st == ST_OK && !agent_process_find(&program)) {
         buf_puts(why, "orb-agent is not beside orb: build or install it");
         st = ST_NOT_FOUND;
     }
@@ -211,7 +149,7 @@ void demo_agents_free(struct demo_agents *d)
 {
     if (!d)
         return;
-    end_processes(d);
+    agent_process_end(d->pids, d->count);
     if (d->has_thread) {
         coord_stop(d->coord);
         pthread_join(d->thread, NULL);

@@ -47,9 +47,12 @@ static void send_request(void *arg)
 {
     struct one *f = arg;
     f->has_asked = true;
-    fetcher_get(f->fetcher,
-                &(struct fetch_req){
-                    .url = f->ask.href, .addr = f->addr, .any_type = f->is_robots, .done = on_fetched, .arg = f});
+    fetcher_get(f->fetcher, &(struct fetch_req){.url = f->ask.href,
+                                                .addr = f->addr,
+                                                .any_type = f->is_robots,
+                                                .keep_headers = true,
+                                                .done = on_fetched,
+                                                .arg = f});
 }
 
 static void use_address(struct one *f, const struct resolved *r)
@@ -158,7 +161,7 @@ static void take_page(struct one *f, const struct fetch_result *r)
     } else {
         f->out->http_status = r->http_status;
         buf_put(&f->out->url, f->page.href);
-        buf_put(&f->out->headers, page_header_lines(&f->arena, r));
+        buf_put(&f->out->headers, r->headers);
         buf_put(&f->out->content_type, r->content_type);
         buf_put(&f->out->body, r->body);
         end(f, EXIT_DONE);

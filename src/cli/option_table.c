@@ -3,7 +3,7 @@
 #define CRAWLS (CMD_CRAWL | CMD_CONFIG)
 #define SERVES (CMD_SERVE | CMD_COORDINATOR | CMD_CONFIG)
 #define COORDINATES (CMD_COORDINATOR | CMD_CONFIG)
-#define ASKS (CMD_AGENT | CMD_CHANNEL | CMD_NETWORK)
+#define ASKS (CMD_AGENT | CMD_CHANNEL | CMD_NETWORK | CMD_PROGRAM)
 #define FOLDER                                                                                             \
     (CMD_CRAWL | CMD_EXPORT | CMD_STATUS | CMD_EXPLAIN | CMD_CONFIG | CMD_SEARCH | CMD_SERVE | CMD_CHECK | \
      CMD_COORDINATOR | ASKS)
@@ -109,8 +109,8 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_EXPLAIN] = {"explain", TYPE_FLAG, .value = "no", .commands = CMD_ROBOTS,
                      .help = "name the rule and its line behind each verdict"},
     [OPT_BASE] = {"base", TYPE_TEXT, "URL", .commands = CMD_LINKS | CMD_PROGRAM, .help = "where the page came from"},
-    [OPT_KEY] = {"key", TYPE_TEXT, "FILE", .commands = CMD_PROGRAM,
-                 .help = "sign: the secret key, made by orb key new --program FILE"},
+    [OPT_KEY] = {"key", TYPE_TEXT, "FILE", .commands = CMD_PROGRAM | CMD_AGENT,
+                 .help = "program sign, agent offer: the secret key, made by orb key new"},
     [OPT_SERIAL] = {"serial", TYPE_INT, "N", .max = INT64_MAX, .commands = CMD_PROGRAM,
                     .help = "sign: number of this version, higher than all before; seconds since 1970 when not given"},
     [OPT_LIMIT] = {"limit", TYPE_INT, "N", "10", 1, 1000, .commands = CMD_SEARCH, .help = "show N results"},
@@ -145,8 +145,14 @@ const struct opt_def option_table[OPT_COUNT] = {
                    "an agent that does not hear from the coordinator stops crawling after TIME"},
     [OPT_MOVE_AFTER] = {"move-after", TYPE_DURATION, "TIME", "1h", 1000, INT64_C(31536000000), 1000, COORDINATES, true,
                         "an agent that is not heard for TIME in its hours loses its networks to others"},
+    [OPT_CHECK_EVERY] = {"check-every", TYPE_INT, "N", "100", 1, 1000000, .commands = COORDINATES, .is_setting = true,
+                         .help = "one page in N of a new agent is fetched by another agent too, and compared"},
     [OPT_DISCOVER] = {"discover", TYPE_FLAG, .value = "no", .commands = COORDINATES, .is_setting = true,
                       .help = "crawl the sites that links lead to as well, each as a channel of its own"},
+    [OPT_WITH_AGENT] = {"with-agent", TYPE_FLAG, .value = "no", .commands = COORDINATES, .is_setting = true,
+                        .help = "run an agent on this machine too, called here, in DIR/agent"},
+    [OPT_RELEASE] = {"release", TYPE_TEXT, "VERSION", .commands = CMD_AGENT,
+                     .help = "offer: version of the new orb-agent, such as 1.2.0; older ones are not taken"},
     [OPT_PLACE] = {"place", TYPE_TEXT, "TEXT", .commands = CMD_AGENT, .help = "where the agent is, for people"},
     [OPT_HOURS] = {"hours", TYPE_TEXT, "TEXT", .commands = CMD_AGENT,
                    .help = "when the agent may work, such as \"mon-fri 20:00-06:00; sat,sun 00:00-24:00 "
@@ -171,8 +177,11 @@ const struct opt_def option_table[OPT_COUNT] = {
                    "look at its pages again after TIME; 0 = never"},
     [OPT_AGENT] = {"agent", TYPE_TEXT, "NAME", .commands = CMD_CHANNEL | CMD_NETWORK,
                    .help = "channel: always crawled by this agent; network list: only this agent's"},
-    [OPT_PROGRAM_NAME] = {"program", TYPE_TEXT, "NAME", .commands = CMD_CHANNEL | CMD_KEY,
-                          .help = "channel: program that agents run on its pages; key new: file of the new key"},
+    [OPT_WHOLE] = {"whole", TYPE_FLAG, .value = "no", .commands = CMD_CHANNEL,
+                   .help = "recheck: fetch pages again that have not changed, so that a new program sees them"},
+    [OPT_PROGRAM_NAME] = {"program", TYPE_TEXT, "PROGRAM", .commands = CMD_CRAWL | CMD_CHANNEL | CMD_KEY,
+                          .help = "crawl: Lua file that is run on every page (docs/programs.md); channel: name of the "
+                                  "program that agents run on its pages; key new: file of the new key"},
     [OPT_EXPECTED] = {"expected", TYPE_INT, "N", .max = INT64_C(1000000000000), .commands = CMD_CHANNEL,
                       .help = "pages it is expected to have"},
     [OPT_PUBLIC_URL] = {"public-url", TYPE_TEXT, "URL", .commands = SERVES, .is_setting = true,

@@ -8,7 +8,8 @@ static const struct {
 } words[] = {{PAGE_NOINDEX, "noindex"},
              {PAGE_NOFOLLOW, "nofollow"},
              {PAGE_NOARCHIVE, "noarchive"},
-             {PAGE_NOSNIPPET, "nosnippet"}};
+             {PAGE_NOSNIPPET, "nosnippet"},
+             {PAGE_SKIPPED, "skipped"}};
 
 void put_page_flags(struct buf *out, unsigned flags)
 {

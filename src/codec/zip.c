@@ -211,6 +211,15 @@ void unzipper_free(struct unzipper *u)
     free(u);
 }
 
+status unzip_size(struct span in, uint64_t *out)
+{
+    unsigned long long size = ZSTD_getFrameContentSize(in.p, in.n);
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR)
+        return ST_CORRUPT;
+    *out = size;
+    return ST_OK;
+}
+
 status unzipper_run(struct unzipper *u, const struct zip_dict *d, struct span in, size_t max, struct buf *out)
 {
     unsigned long long size = ZSTD_getFrameContentSize(in.p, in.n);

@@ -34,5 +34,9 @@ void zipper_run(struct zipper *z, const struct zip_dict *d, struct span in, stru
 struct unzipper;
 struct unzipper *unzipper_new(void);
 void unzipper_free(struct unzipper *u);
+/* What a frame says that it becomes, by its first bytes; ST_CORRUPT: it does not say, and unzipper_run would not take
+ * it.
+ */
+MUST_USE status unzip_size(struct span in, uint64_t *out);
 /* One frame, made with `d` or without any. ST_LIMIT, ST_CORRUPT (another dictionary too). Appends. */
 MUST_USE status unzipper_run(struct unzipper *u, const struct zip_dict *d, struct span in, size_t max, struct buf *out);

@@ -161,6 +161,13 @@ void deed_fail_status(struct deed *d, status st, const struct buf *why)
               status_name(st));
 }
 
+void deed_fail_field(struct deed *d, const char *field, const char *want)
+{
+    deed_fail(d, 400, "invalid", "%s is not right: %s.", field, want);
+    d->field = field;
+    d->hint = want;
+}
+
 static void answer_error(struct ask *r, struct httpd_answer *ans, bool is_page, int code, const char *name,
                          const char *heading, const char *text)
 {
@@ -182,6 +189,9 @@ static void show_form_again(struct ask *r, struct deed *d, struct httpd_answer *
 {
     admin_page_fn *page = admin_page_by_path(r, r->form_page);
     r->error = buf_span(&d->why);
+    r->error_field = d->field;
+    r->error_hint = d->hint ? span_str(d->hint) : r->error;
+    r->form_action = r->path;
     r->path = span_cut(r->form_page, 0, span_find(r->form_page, '?', 0));
     if (page)
         page(r, ans);
@@ -578,8 +588,7 @@ void admin_free(struct admin *a)
     limiter_free(a->by_address);
     limiter_free(a->by_name);
     free(a->people);
-    free(a->figures);
-    free(a->ring);
+    figures_free(a);
     pthread_mutex_destroy(&a->lock);
     sign_wipe(a, sizeof(*a));
     free(a);

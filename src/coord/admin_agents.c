@@ -68,11 +68,11 @@ static void put_figures(struct json *j, const struct figures *f)
         json_null(j);
     else
         json_real(j, f->error_share, 3);
-    put_u64(j, "requests", f->requests);
-    put_u64(j, "pages", f->pages);
-    put_u64(j, "errors", f->errors);
-    put_u64(j, "bytes_crawled", f->bytes_crawled);
-    put_u64(j, "bytes_sent", f->bytes_sent);
+    put_u64(j, "requests", f->said.requests);
+    put_u64(j, "pages", f->said.pages);
+    put_u64(j, "errors", f->said.errors);
+    put_u64(j, "bytes_crawled", f->said.bytes_crawled);
+    put_u64(j, "bytes_sent", f->said.bytes_sent);
     put_u64(j, "queue", f->queue);
     put_u64(j, "hosts_waiting", f->hosts_waiting);
     put_u64(j, "spool_packages", f->spool_packages);
@@ -80,6 +80,7 @@ static void put_figures(struct json *j, const struct figures *f)
     put_u64(j, "memory_used", f->memory);
     put_u64(j, "disk_free", f->disk_free);
     put_u64(j, "uptime_s", (uint64_t)f->uptime_ms / 1000);
+    put_errors_by_kind(j, &f->said);
 }
 
 /* coord.lock held. The members of an agent's object, without its braces. */
@@ -173,7 +174,17 @@ static void put_setup(struct json *j, const struct agent_setup *s)
     json_close(j, '}');
 }
 
-/* Programs and refusals of the newest report; the set-up of the one that had it. coord.lock held. */
+void put_program_report(struct json *j, const struct program_report *p)
+{
+    put_text(j, "name", p->name);
+    put_u64(j, "serial", p->serial);
+    put_u64(j, "pages", p->pages);
+    put_u64(j, "errors", p->errors);
+    put_bool(j, "fallback", p->is_fallback);
+    put_text(j, "last_error", p->last_error);
+}
+
+/* Programs of the newest report; the set-up of the one that had it; the newest refusals. coord.lock held. */
 static void put_reports(struct ask *r, struct json *j, const struct c_agent *a)
 {
     struct report rep;
@@ -183,19 +194,14 @@ static void put_reports(struct ask *r, struct json *j, const struct c_agent *a)
     for (size_t i = 0; is_read && i < rep.program_count; i++) {
         const struct program_report *p = &rep.programs[i];
         json_open(j, '{');
-        put_text(j, "name", p->name);
-        put_u64(j, "serial", p->serial);
-        put_u64(j, "pages", p->pages);
-        put_u64(j, "errors", p->errors);
-        put_bool(j, "fallback", p->is_fallback);
-        put_text(j, "last_error", p->last_error);
+        put_program_report(j, p);
         json_close(j, '}');
     }
     json_close(j, ']');
     json_key(j, "refused");
     json_open(j, '[');
-    for (size_t i = 0; is_read && i < rep.refused_count; i++)
-        json_text(j, rep.refused[i]);
+    for (size_t i = 0; i < a->refusal_count; i++)
+        json_str(j, a->refusals[i].text);
     json_close(j, ']');
     if (a->setup.n && report_unpack(r->arena, buf_span(&a->setup), &rep) == ST_OK && rep.has_setup)
         put_setup(j, &rep.setup);
@@ -222,6 +228,8 @@ void deed_agent(struct ask *r, struct deed *d)
         json_open(&j, '{');
         put_agent(r, &j, a, loads_of(r->c, r->arena));
         put_reports(r, &j, a);
+        if (pairs_is_true(&r->in, "history"))
+            put_agent_history(r, &j, a->number);
         json_close(&j, '}');
     }
     pthread_mutex_unlock(&r->c->lock);
@@ -231,7 +239,7 @@ void deed_agent(struct ask *r, struct deed *d)
 
 static bool bad_field(struct deed *d, const char *name, const char *want)
 {
-    deed_fail(d, 400, "invalid", "%s is not right: %s.", name, want);
+    deed_fail_field(d, name, want);
     return false;
 }
 
@@ -266,7 +274,7 @@ static bool read_form(struct ask *r, struct deed *d, struct agent_form *f)
         if (!pairs_real(in, "longitude", -180, 180, &f->longitude, &has_lon))
             return bad_field(d, "longitude", "degrees from -180 to 180, such as 33.36");
         if (has_lat != has_lon)
-            return bad_field(d, "latitude or longitude", "both are needed, or neither");
+            return bad_field(d, has_lat ? "longitude" : "latitude", "latitude and longitude are needed, or neither");
         f->has_place = has_lat;
     }
     /* A form's box that is not ticked is not sent; the form says that it has one. */
@@ -288,6 +296,16 @@ static bool read_form(struct ask *r, struct deed *d, struct agent_form *f)
         buf_done(&b);
     }
     return true;
+}
+
+/* Hours and zone are one text when they are looked at: which of the two fields was it? */
+static const char *field_of_hours(const struct pairs *in)
+{
+    struct hours h;
+    struct buf why = {0};
+    bool is_good = hours_parse(pairs_get(in, "hours"), &h, &why) == ST_OK;
+    buf_done(&why);
+    return is_good ? "zone" : "hours";
 }
 
 static void put_line(struct json *j, const char *name, const struct buf *line)
@@ -322,6 +340,10 @@ void deed_agent_add(struct ask *r, struct deed *d)
     pthread_mutex_unlock(&r->c->lock);
     if (st != ST_OK) {
         deed_fail_status(d, st, &why);
+        if (st == ST_EXISTS || !join_name_is_good(f.name))
+            d->field = "name";
+        else if (st == ST_INVALID)
+            d->field = field_of_hours(&r->in);
     } else {
         struct json j = {.out = &d->out};
         json_open(&j, '{');
@@ -347,9 +369,11 @@ static void change(struct ask *r, struct deed *d, struct c_agent *a)
                            .has_place = a->has_place};
     if (read_form(r, d, &f)) {
         status st = agent_change(r->c, a, &f, &why);
-        if (st != ST_OK)
+        if (st != ST_OK) {
             deed_fail_status(d, st, &why);
-        else
+            if (st == ST_INVALID)
+                d->field = field_of_hours(&r->in);
+        } else
             buf_puts(&d->message, "Changed. The agent hears of it with its next call.");
     }
     buf_done(&why);

@@ -244,7 +244,7 @@ void deed_channel(struct ask *r, struct deed *d)
 
 static bool bad_field(struct deed *d, const char *name, const char *want)
 {
-    deed_fail(d, 400, "invalid", "%s is not right: %s.", name, want);
+    deed_fail_field(d, name, want);
     return false;
 }
 
@@ -300,6 +300,7 @@ static bool read_form(struct ask *r, struct deed *d, struct channel_opts *o, str
         if (!normalise(r->arena, lines, o->seed_count, &bad)) {
             deed_fail(d, 400, "invalid", "\"%.*s\" is no http or https address. Correct it.",
                       SPAN_ARG(span_cut(bad, 0, 200)));
+            d->field = "seeds";
             return false;
         }
     }
@@ -361,8 +362,10 @@ static struct c_channel *put_in(struct ask *r, struct deed *d, const struct chan
     }
     if (st == ST_OK)
         st = channel_put(r->c, f, &ch, &why);
-    if (st != ST_OK)
+    if (st != ST_OK) {
         deed_fail_status(d, st, &why);
+        d->field = there && is_new_wanted ? "seeds" : NULL;
+    }
     channel_free(f->channel);
     buf_done(&why);
     return st == ST_OK ? ch : NULL;
@@ -412,6 +415,7 @@ void deed_channel_import(struct ask *r, struct deed *d)
     struct channel_form form = {.kind = SUMMARY_TEXT, .every_ms = CHANNEL_EVERY_DEFAULT_MS};
     if (n == 0) {
         deed_fail(d, 400, "invalid", "There are no addresses in it. Send one a line.");
+        d->field = "lines";
         return;
     }
     if (!read_form(r, d, &all, &form))
@@ -498,8 +502,10 @@ static bool read_target(struct ask *r, struct deed *d, uint64_t *to)
     struct span name = pairs_get(&r->in, "to");
     const struct c_agent *a = name.n ? agent_by_name(r->c, name) : NULL;
     *to = a ? a->number : 0;
-    if (name.n && !a)
+    if (name.n && !a) {
         deed_fail(d, 404, "not_found", "There is no agent of this name. GET /api/v1/agents lists them.");
+        d->field = "to";
+    }
     return !name.n || a;
 }
 
@@ -531,9 +537,10 @@ void deed_network_move(struct ask *r, struct deed *d)
     uint64_t to;
     pthread_mutex_lock(&r->c->lock);
     struct c_network *n = text.n ? table_get(&r->c->networks, siphash(&r->c->key, text)) : NULL;
-    if (!n)
+    if (!n) {
         deed_fail(d, 404, "not_found", "There is no such network. GET /api/v1/networks lists them.");
-    else if (read_target(r, d, &to)) {
+        d->field = "network";
+    } else if (read_target(r, d, &to)) {
         status st = assign_move(r->c, n, to, "an operator moved it");
         if (st != ST_OK)
             deed_fail_status(d, st, &(struct buf){0});
@@ -567,7 +574,7 @@ void deed_channel_do(struct ask *r, struct deed *d)
         buf_puts(&d->next, "/channels");
         buf_puts(&d->message, "It goes when its agents have confirmed.");
     } else if (span_is(verb, "recheck")) {
-        if (!assign_recheck(r->c, ch))
+        if (!assign_recheck(r->c, ch, span_is(pairs_get(&r->in, "whole"), "true")))
             deed_fail(d, 409, "busy", "None of its agents is done with it: it is being crawled now.");
         else
             buf_puts(&d->message, "Its agents look at its pages again.");

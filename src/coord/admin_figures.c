@@ -1,6 +1,9 @@
-/* admin_figures.c - how the fleet is doing, in numbers: what agents said last, rates, an hour of history, alerts, as
- * JSON. */
+/* admin_figures.c - how the fleet is doing, in numbers: what agents said last, rates, an hour of history, alerts.
+ *
+ * Agents count from when they were set up. Their counters may go back (an agent that was killed before it wrote them
+ * down, a machine that was set up anew), so rates are taken from sums of what was added between two reports. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
@@ -9,10 +12,31 @@
 #include "coord/ingest.h"
 #include "io/clock.h"
 
-#define RATE_MS 30000
+#define RATE_MS 30000         /* of agents that report every ten seconds */
+#define RATE_MIN_MS 6000      /* and of those that report more often */
 #define SHARE_REQUESTS_MIN 50 /* fewer say nothing about a share */
 #define WAITING_MANY 1000     /* packages that wait to be applied */
 #define COUNT_MS 6000         /* between two looks at all networks and tasks: a million take a while */
+
+const char *error_kind_text(error_kind k)
+{
+    static const char *const texts[ERROR_KINDS] = {
+        [ERROR_OTHER] = "Other",
+        [ERROR_DNS] = "Name not found (DNS)",
+        [ERROR_CONNECT] = "No connection",
+        [ERROR_TLS] = "Bad certificate (TLS)",
+        [ERROR_TIMEOUT] = "Timeout",
+        [ERROR_PROTOCOL] = "Broken answer",
+        [ERROR_LIMIT] = "Answer too large",
+        [ERROR_REFUSED] = "Address not allowed",
+        [ERROR_INVALID] = "Bad URL",
+        [ERROR_HTTP_4XX] = "HTTP 4xx",
+        [ERROR_HTTP_5XX] = "HTTP 5xx",
+        [ERROR_GONE] = "Gone (404, 410)",
+        [ERROR_ROBOTS] = "Closed by robots.txt",
+    };
+    return texts[(unsigned)k < ERROR_KINDS ? k : ERROR_OTHER];
+}
 
 const char *presence_name(agent_presence p)
 {
@@ -74,18 +98,57 @@ static void keep(char *to, size_t size, struct span s)
     snprintf(to, size, "%.*s", SPAN_ARG(s));
 }
 
-static void take_report(struct figures *f, struct arena *arena, const struct c_agent *a)
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+static void counts_add_grown(struct figures_counts *sum, const struct figures_counts *now,
+                             const struct figures_counts *before)
+{
+    sum->requests += grown(now->requests, before->requests);
+    sum->pages += grown(now->pages, before->pages);
+    sum->bytes_crawled += grown(now->bytes_crawled, before->bytes_crawled);
+    sum->bytes_sent += grown(now->bytes_sent, before->bytes_sent);
+    sum->errors += grown(now->errors, before->errors);
+    for (int k = 0; k < ERROR_KINDS; k++)
+        sum->by_kind[k] += grown(now->by_kind[k], before->by_kind[k]);
+}
+
+static void take_kinds(struct figures_counts *n, const struct report *r)
+{
+    uint64_t counted = 0;
+    for (size_t i = 0; i < r->error_kind_count && i < ERROR_KINDS; i++) {
+        const struct error_count *e = &r->errors_by_kind[i];
+        n->by_kind[e->kind] += e->count;
+        if (error_kind_is_counted(e->kind))
+            counted += e->count;
+    }
+    n->by_kind[ERROR_OTHER] += grown(n->errors, counted); /* an older agent names no kinds */
+}
+
+/* `is_ours`: it was registered while we run, so all that it counted it did in our time. */
+static void take_report(struct figures *f, struct arena *arena, const struct c_agent *a, bool is_ours)
 {
     struct report r;
     if (!a->report.n || report_unpack(arena, buf_span(&a->report), &r) != ST_OK)
         return;
+    struct figures_counts n = {.requests = r.requests,
+                               .pages = r.pages,
+                               .bytes_crawled = r.bytes_crawled,
+                               .bytes_sent = r.bytes_sent,
+                               .errors = r.errors};
+    take_kinds(&n, &r);
+    if (f->has_said || is_ours)
+        counts_add_grown(&f->grown, &n, &f->said);
+    else {
+        f->grown = n; /* what it did before we came is no growth */
+        f->mark_count = 0;
+    }
+    f->has_said = true;
+    f->said = n;
     f->activity = r.activity;
     keep(f->version, sizeof(f->version), r.version);
-    f->requests = r.requests;
-    f->pages = r.pages;
-    f->bytes_crawled = r.bytes_crawled;
-    f->bytes_sent = r.bytes_sent;
-    f->errors = r.errors;
     f->queue = r.queue;
     f->hosts_waiting = r.hosts_waiting;
     f->spool_packages = r.spool_packages;
@@ -109,35 +172,64 @@ static void take_setup(struct figures *f, struct arena *arena, const struct c_ag
     keep(f->machine, sizeof(f->machine), r.setup.machine);
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
+/* The oldest mark that is not older than `ms`. */
+static const struct figures_mark *mark_since(const struct figures *f, mono_ms now, int64_t ms)
 {
-    return now > before ? now - before : 0; /* set up anew: counts from 0 again */
-}
-
-static void take_mark(struct figures *f, mono_ms now)
-{
-    struct figures_mark m = {now, f->requests, f->pages, f->bytes_crawled, f->bytes_sent, f->errors};
-    f->mark_at = (f->mark_at + 1) % FIGURES_MARKS;
-    f->marks[f->mark_at] = m;
-    f->mark_count += f->mark_count < FIGURES_MARKS;
-    /* From the oldest mark of the last half minute. */
     const struct figures_mark *old = &f->marks[f->mark_at];
     for (unsigned i = 1; i < f->mark_count; i++) {
         const struct figures_mark *o = &f->marks[(f->mark_at + FIGURES_MARKS - i) % FIGURES_MARKS];
-        if (now - o->at > RATE_MS)
+        if (now - o->at > ms)
             break;
         old = o;
     }
-    double s = (double)(now - old->at) / 1000;
-    f->pages_per_s = s > 0 ? (double)grown(m.pages, old->pages) / s : 0;
-    f->crawled_per_s = s > 0 ? (double)grown(m.crawled, old->crawled) / s : 0;
-    f->sent_per_s = s > 0 ? (double)grown(m.sent, old->sent) / s : 0;
-    f->errors_per_min = s > 0 ? (double)grown(m.errors, old->errors) * 60 / s : 0;
-    uint64_t requests = grown(m.requests, old->requests);
+    return old;
+}
+
+/* `poll_ms`: between two reports; 0: the default. A shorter time than three reports would show their rhythm. */
+static void take_mark(struct figures *f, mono_ms now, int64_t poll_ms)
+{
+    int64_t window = poll_ms && 3 * poll_ms < RATE_MS ? 3 * poll_ms : RATE_MS;
+    if (window < RATE_MIN_MS)
+        window = RATE_MIN_MS;
+    f->mark_at = (f->mark_at + 1) % FIGURES_MARKS;
+    f->marks[f->mark_at] = (struct figures_mark){now, f->grown};
+    f->mark_count += f->mark_count < FIGURES_MARKS;
+    /* Over the whole window even when less of it is known: a rate over two seconds would jump, then fade. */
+    const struct figures_counts *m = &f->grown, *old = &mark_since(f, now, window)->n;
+    double s = (double)window / 1000;
+    f->pages_per_s = (double)(m->pages - old->pages) / s;
+    f->crawled_per_s = (double)(m->bytes_crawled - old->bytes_crawled) / s;
+    f->sent_per_s = (double)(m->bytes_sent - old->bytes_sent) / s;
+    f->errors_per_min = (double)(m->errors - old->errors) * 60 / s;
+    for (int k = 0; k < ERROR_KINDS; k++)
+        f->by_kind_per_min[k] = (float)((double)(m->by_kind[k] - old->by_kind[k]) * 60 / s);
+    old = &mark_since(f, now, RATE_MS)->n;
+    uint64_t requests = m->requests - old->requests;
     if (requests >= SHARE_REQUESTS_MIN)
-        f->error_share = (double)grown(m.errors, old->errors) / (double)requests;
+        f->error_share = (double)(m->errors - old->errors) / (double)requests;
     else if (f->error_share == 0 && !requests)
         f->error_share = -1;
+}
+
+/* Once in a while, and not of agents that have said nothing yet. */
+static void take_history(struct history **at, const struct figures *f, mono_ms now, wall_ms wall)
+{
+    if (!f->has_said || (*at && now - (*at)->sampled < HISTORY_STEP_MS))
+        return;
+    if (!*at)
+        *at = mem_alloc(sizeof(**at));
+    struct history *h = *at;
+    struct history_sample *s = &h->samples[h->at];
+    *s = (struct history_sample){.at = wall,
+                                 .pages_per_s = f->pages_per_s,
+                                 .crawled_per_s = f->crawled_per_s,
+                                 .sent_per_s = f->sent_per_s,
+                                 .queue = f->queue,
+                                 .spool_bytes = f->spool_bytes};
+    memcpy(s->by_kind_per_min, f->by_kind_per_min, sizeof(s->by_kind_per_min));
+    h->at = (h->at + 1) % HISTORY_SAMPLES;
+    h->n += h->n < HISTORY_SAMPLES;
+    h->sampled = now;
 }
 
 /* coord.lock held. */
@@ -159,11 +251,7 @@ static void count_agent(struct coord *c, const struct c_agent *a, struct figures
 
 static void add_figures(const struct figures *f, struct figures_total *t)
 {
-    t->requests += f->requests;
-    t->pages += f->pages;
-    t->errors += f->errors;
-    t->bytes_crawled += f->bytes_crawled;
-    t->bytes_sent += f->bytes_sent;
+    counts_add_grown(&t->said, &f->said, &(struct figures_counts){0});
     t->queue += f->queue;
     t->spool_packages += f->spool_packages;
     t->spool_bytes += f->spool_bytes;
@@ -171,6 +259,8 @@ static void add_figures(const struct figures *f, struct figures_total *t)
     t->crawled_per_s += f->crawled_per_s;
     t->sent_per_s += f->sent_per_s;
     t->errors_per_min += f->errors_per_min;
+    for (int k = 0; k < ERROR_KINDS; k++)
+        t->by_kind_per_min[k] += (double)f->by_kind_per_min[k];
 }
 
 /* coord.lock held. */
@@ -185,29 +275,37 @@ static void count_rest(struct coord *c, struct figures_total *t)
         t->networks_leaving += n->state == NETWORK_LEAVING;
     }
     for (size_t i = 0; i < c->task_count; i++)
-        if (c->tasks[i]) {
-            t->tasks += !c->tasks[i]->is_ended;
-            t->gone += c->tasks[i]->progress.gone;
-        }
+        t->tasks += c->tasks[i] && !c->tasks[i]->is_ended;
 }
 
 /* admin.lock held: packages of the last minute. */
 static double packages_a_minute(struct admin *a, uint64_t packages)
 {
-    const unsigned max = sizeof(a->ring_packages) / sizeof(*a->ring_packages);
+    const unsigned max = sizeof(a->ring_packages) / sizeof(*a->ring_packages), minute = 60000 / FIGURES_STEP_MS;
     memmove(a->ring_packages + 1, a->ring_packages, (max - 1) * sizeof(*a->ring_packages));
     a->ring_packages[0] = packages;
     a->ring_packages_n += a->ring_packages_n < max;
-    unsigned back = a->ring_packages_n - 1;
-    if (back > 30)
-        back = 30;
-    return back ? (double)grown(packages, a->ring_packages[back]) * 60e3 / ((double)back * FIGURES_STEP_MS) : 0;
+    unsigned back = a->ring_packages_n - 1 < minute ? a->ring_packages_n - 1 : minute;
+    return (double)grown(packages, a->ring_packages[back]);
+}
+
+/* admin.lock held. New ones are zero. */
+static void make_room(struct admin *a, size_t agents)
+{
+    size_t had = a->figures_cap, had_histories = a->histories_cap;
+    a->figures = mem_grow(a->figures, &a->figures_cap, agents, sizeof(*a->figures));
+    if (a->figures_cap > had)
+        memset(a->figures + had, 0, (a->figures_cap - had) * sizeof(*a->figures));
+    a->histories = mem_grow(a->histories, &a->histories_cap, agents, sizeof(struct history *));
+    for (size_t i = had_histories; i < a->histories_cap; i++)
+        a->histories[i] = NULL;
 }
 
 void figures_tick(struct admin *a, mono_ms now)
 {
     struct coord *c = a->c;
     struct figures_total t = {.at = clock_wall()};
+    wall_ms started = t.at - (clock_mono() - c->started);
     struct ingest_stats in;
     struct statvfs fs;
     struct arena arena;
@@ -219,26 +317,29 @@ void figures_tick(struct admin *a, mono_ms now)
     ingest_get_stats(c->ingest, &in);
     pthread_mutex_lock(&c->lock);
     pthread_mutex_lock(&a->lock); /* inside coord.lock: the order everywhere */
-    size_t had = a->figures_cap;
-    a->figures = mem_grow(a->figures, &a->figures_cap, c->agent_count, sizeof(*a->figures));
-    if (a->figures_cap > had)
-        memset(a->figures + had, 0, (a->figures_cap - had) * sizeof(*a->figures));
+    make_room(a, c->agent_count);
     for (size_t i = 0; i < c->agent_count; i++) {
         const struct c_agent *agent = c->agents[i];
         struct figures *f = &a->figures[i];
         if (!agent || !agent->name[0]) {
             *f = (struct figures){0};
+            free(a->histories[i]);
+            a->histories[i] = NULL;
             continue;
         }
-        if (f->agent != agent->number)
+        if (f->agent != agent->number) {
             *f = (struct figures){.agent = agent->number, .error_share = -1};
+            f->marks[0].at = now - FIGURES_STEP_MS;
+            f->mark_count = 1;
+        }
         if (agent->heard_mono != f->heard) {
             f->heard = agent->heard_mono;
             arena_reset(&arena);
-            take_report(f, &arena, agent);
+            take_report(f, &arena, agent, agent->added >= started);
             take_setup(f, &arena, agent);
         }
-        take_mark(f, now);
+        take_mark(f, now, agent->settings.poll_ms);
+        take_history(&a->histories[i], f, now, t.at);
         count_agent(c, agent, &t);
         add_figures(f, &t);
     }
@@ -252,21 +353,23 @@ void figures_tick(struct admin *a, mono_ms now)
         t.networks_free = a->total.networks_free;
         t.networks_leaving = a->total.networks_leaving;
         t.tasks = a->total.tasks;
-        t.gone = a->total.gone;
     }
     t.packages_per_min = packages_a_minute(a, in.packages);
     a->total = t;
-    a->ring[a->ring_at] = (struct figures_sample){.at = t.at,
-                                                  .pages_per_s = t.pages_per_s,
-                                                  .packages_per_min = t.packages_per_min,
-                                                  .crawled_per_s = t.crawled_per_s,
-                                                  .sent_per_s = t.sent_per_s,
-                                                  .errors_per_min = t.errors_per_min,
-                                                  .queue = t.queue,
-                                                  .errors = t.errors,
-                                                  .there = t.there,
-                                                  .waiting = in.waiting,
-                                                  .spool_bytes = t.spool_bytes};
+    struct figures_sample *sample = &a->ring[a->ring_at];
+    *sample = (struct figures_sample){.at = t.at,
+                                      .pages_per_s = t.pages_per_s,
+                                      .packages_per_min = t.packages_per_min,
+                                      .crawled_per_s = t.crawled_per_s,
+                                      .sent_per_s = t.sent_per_s,
+                                      .errors_per_min = t.errors_per_min,
+                                      .queue = t.queue,
+                                      .errors = t.said.errors,
+                                      .there = t.there,
+                                      .waiting = in.waiting,
+                                      .spool_bytes = t.spool_bytes};
+    for (int k = 0; k < ERROR_KINDS; k++)
+        sample->by_kind_per_min[k] = (float)t.by_kind_per_min[k];
     a->ring_at = (a->ring_at + 1) % FIGURES_SAMPLES;
     a->ring_n += a->ring_n < FIGURES_SAMPLES;
     pthread_mutex_unlock(&a->lock);
@@ -291,6 +394,15 @@ void figures_total_get(struct admin *a, struct figures_total *out)
     pthread_mutex_unlock(&a->lock);
 }
 
+void figures_free(struct admin *a)
+{
+    for (size_t i = 0; i < a->histories_cap; i++)
+        free(a->histories[i]);
+    free(a->histories);
+    free(a->figures);
+    free(a->ring);
+}
+
 /* ---- alerts ---- */
 
 static struct alert *add_alert(struct alert *out, size_t *n, size_t max, const char *kind, const char *agent)
@@ -311,7 +423,7 @@ static void alerts_of_agent(struct admin *a, const struct c_agent *agent, struct
     figures_of(a, agent->number, &f);
     if (p == PRESENCE_AWAY && (x = add_alert(out, n, max, "away", agent->name))) {
         if (agent->heard)
-            snprintf(x->text, sizeof(x->text), "has not been heard for %lld minutes, in its working hours",
+            snprintf(x->text, sizeof(x->text), "has not been heard for %lld min, in its working hours",
                      (long long)((clock_wall() - agent->heard) / 60000));
         else
             snprintf(x->text, sizeof(x->text), "has not been heard since the coordinator started");
@@ -353,160 +465,4 @@ size_t alerts_get(struct admin *a, struct alert *out, size_t max)
             alerts_of_agent(a, c->agents[i], out, &n, max);
     pthread_mutex_unlock(&c->lock);
     return n;
-}
-
-/* ---- JSON ---- */
-
-static void put_history(struct ask *r, struct json *j)
-{
-    struct admin *a = r->a;
-    struct figures_sample *h = arena_alloc(r->arena, FIGURES_SAMPLES * sizeof(*h));
-    pthread_mutex_lock(&a->lock);
-    size_t n = a->ring_n;
-    for (size_t i = 0; i < n; i++)
-        h[i] = a->ring[(a->ring_at + FIGURES_SAMPLES - n + i) % FIGURES_SAMPLES];
-    pthread_mutex_unlock(&a->lock);
-#define COLUMN(name, put)              \
-    do {                               \
-        json_key(j, name);             \
-        json_open(j, '[');             \
-        for (size_t i = 0; i < n; i++) \
-            put;                       \
-        json_close(j, ']');            \
-    } while (0)
-    json_key(j, "history");
-    json_open(j, '{');
-    COLUMN("at", json_i64(j, h[i].at));
-    COLUMN("pages_per_s", json_real(j, h[i].pages_per_s, 2));
-    COLUMN("packages_per_min", json_real(j, h[i].packages_per_min, 1));
-    COLUMN("crawled_per_s", json_real(j, h[i].crawled_per_s, 0));
-    COLUMN("sent_per_s", json_real(j, h[i].sent_per_s, 0));
-    COLUMN("queue", json_u64(j, h[i].queue));
-    COLUMN("errors", json_u64(j, h[i].errors));
-    COLUMN("errors_per_min", json_real(j, h[i].errors_per_min, 1));
-    COLUMN("there", json_u64(j, h[i].there));
-    COLUMN("waiting", json_u64(j, h[i].waiting));
-    COLUMN("spool_bytes", json_u64(j, h[i].spool_bytes));
-#undef COLUMN
-    json_close(j, '}');
-}
-
-static void put_ingest(struct json *j, const struct ingest_stats *in)
-{
-    json_key(j, "ingest");
-    json_open(j, '{');
-    put_u64(j, "packages", in->packages);
-    put_u64(j, "visits", in->visits);
-    put_u64(j, "dropped", in->dropped);
-    put_u64(j, "damaged", in->damaged);
-    put_u64(j, "links", in->links);
-    put_u64(j, "new_sites", in->new_sites);
-    put_u64(j, "waiting", in->waiting);
-    put_u64(j, "index_docs", in->index_docs);
-    put_u64(j, "index_bytes", in->index_bytes);
-    put_u64(j, "index_segments", in->index_segments);
-    json_key(j, "trouble");
-    if (in->trouble == ST_OK)
-        json_null(j);
-    else
-        json_str(j, status_name(in->trouble));
-    json_close(j, '}');
-}
-
-static void put_alerts(struct admin *a, struct arena *arena, struct json *j)
-{
-    struct alert *list = arena_alloc(arena, ALERTS_MAX * sizeof(*list));
-    size_t n = alerts_get(a, list, ALERTS_MAX);
-    json_key(j, "alerts");
-    json_open(j, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_open(j, '{');
-        put_str(j, "kind", list[i].kind);
-        json_key(j, "agent");
-        json_text_or_null(j, span_str(list[i].agent));
-        put_str(j, "text", list[i].text);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-}
-
-void deed_overview(struct ask *r, struct deed *d)
-{
-    struct json j = {.out = &d->out};
-    struct figures_total t;
-    struct ingest_stats in;
-    struct buf fingerprint = {0};
-    figures_total_get(r->a, &t);
-    ingest_get_stats(r->c->ingest, &in);
-    coord_fingerprint(r->c, &fingerprint);
-    json_open(&j, '{');
-    put_u64(&j, "version", 1);
-    put_u64(&j, "at", (uint64_t)t.at);
-    put_text(&j, "program", r->c->o.version);
-    put_text(&j, "fingerprint", buf_span(&fingerprint));
-    put_u64(&j, "uptime_s", (uint64_t)(clock_mono() - r->c->started) / 1000);
-    json_key(&j, "agents");
-    json_open(&j, '{');
-    put_u64(&j, "all", t.agents);
-    put_u64(&j, "joined", t.joined);
-    put_u64(&j, "there", t.there);
-    put_u64(&j, "away", t.away);
-    put_u64(&j, "resting", t.resting);
-    put_u64(&j, "paused", t.paused);
-    put_u64(&j, "demoted", t.demoted);
-    json_close(&j, '}');
-    put_u64(&j, "channels", t.channels);
-    json_key(&j, "networks");
-    json_open(&j, '{');
-    put_u64(&j, "all", t.networks);
-    put_u64(&j, "free", t.networks_free);
-    put_u64(&j, "leaving", t.networks_leaving);
-    json_close(&j, '}');
-    put_u64(&j, "hosts", t.hosts);
-    put_u64(&j, "tasks", t.tasks);
-    json_key(&j, "rates");
-    json_open(&j, '{');
-    put_real(&j, "pages_per_s", t.pages_per_s);
-    put_real(&j, "packages_per_min", t.packages_per_min);
-    put_real(&j, "bytes_crawled_per_s", t.crawled_per_s);
-    put_real(&j, "bytes_sent_per_s", t.sent_per_s);
-    put_real(&j, "errors_per_min", t.errors_per_min);
-    json_close(&j, '}');
-    json_key(&j, "totals");
-    json_open(&j, '{');
-    put_u64(&j, "requests", t.requests);
-    put_u64(&j, "pages", t.pages);
-    put_u64(&j, "errors", t.errors);
-    put_u64(&j, "bytes_crawled", t.bytes_crawled);
-    put_u64(&j, "bytes_sent", t.bytes_sent);
-    put_u64(&j, "queue", t.queue);
-    put_u64(&j, "spool_packages", t.spool_packages);
-    put_u64(&j, "spool_bytes", t.spool_bytes);
-    put_u64(&j, "packages", t.packages);
-    put_u64(&j, "package_bytes", t.package_bytes);
-    put_u64(&j, "visits", t.visits);
-    json_close(&j, '}');
-    json_key(&j, "errors_by_kind");
-    json_open(&j, '{');
-    put_u64(&j, "requests", t.errors);
-    put_u64(&j, "pages_gone", t.gone);
-    put_u64(&j, "visits_dropped", t.dropped);
-    put_u64(&j, "packages_damaged", in.damaged);
-    json_close(&j, '}');
-    put_ingest(&j, &in);
-    json_key(&j, "disk");
-    json_open(&j, '{');
-    put_u64(&j, "free", t.disk_free);
-    put_u64(&j, "all", t.disk);
-    json_close(&j, '}');
-    put_alerts(r->a, r->arena, &j);
-    struct coord_progress progress;
-    coord_get_progress(r->c, &progress);
-    put_u64(&j, "tasks_done", progress.tasks_done);
-    put_bool(&j, "quiet", progress.is_quiet); /* every task is done, and all that was found is here */
-    put_u64(&j, "step_ms", FIGURES_STEP_MS);
-    if (pairs_is_true(&r->in, "history"))
-        put_history(r, &j);
-    json_close(&j, '}');
-    buf_done(&fingerprint);
 }

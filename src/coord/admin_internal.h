@@ -67,31 +67,56 @@ struct who {
 
 #define FIGURES_STEP_MS 2000
 #define FIGURES_SAMPLES 1800 /* an hour */
-#define FIGURES_MARKS 16     /* of an agent: its rates are taken over the last half minute */
+#define FIGURES_MARKS 16     /* of an agent: the last half minute */
 #define FIGURES_TEXT 48
+#define HISTORY_STEP_MS 10000 /* of one agent */
+#define HISTORY_SAMPLES 360   /* an hour */
+
+/* What an agent counts. */
+struct figures_counts {
+    uint64_t requests, pages, bytes_crawled, bytes_sent, errors;
+    uint64_t by_kind[ERROR_KINDS]; /* gone pages and closed ones too, which are not among the errors */
+};
 
 /* What an agent last said about itself, short. */
 struct figures {
     uint64_t agent; /* 0: free */
     mono_ms heard;  /* of the report it is from */
+    bool has_said;  /* a report was read */
     agent_activity activity;
     char version[FIGURES_TEXT], machine[FIGURES_TEXT];
-    uint64_t requests, pages, bytes_crawled, bytes_sent, errors, queue, hosts_waiting;
+    struct figures_counts said;  /* goes back when the agent was killed before it wrote them down, or was set up anew */
+    struct figures_counts grown; /* the same, but never goes back while the coordinator runs */
+    uint64_t queue, hosts_waiting;
     uint64_t spool_packages, spool_bytes, memory, disk_free, disk, sequence;
     int64_t uptime_ms;
     double pages_per_s, crawled_per_s, sent_per_s, errors_per_min,
         error_share; /* share: of the last requests; < 0: too few */
+    float by_kind_per_min[ERROR_KINDS];
     struct figures_mark {
         mono_ms at;
-        uint64_t requests, pages, crawled, sent, errors;
+        struct figures_counts n; /* grown */
     } marks[FIGURES_MARKS];
     unsigned mark_count, mark_at;
+};
+
+/* An hour of an agent, every ten seconds. */
+struct history {
+    struct history_sample {
+        wall_ms at;
+        double pages_per_s, crawled_per_s, sent_per_s;
+        uint64_t queue, spool_bytes;
+        float by_kind_per_min[ERROR_KINDS];
+    } samples[HISTORY_SAMPLES];
+    size_t n, at;
+    mono_ms sampled;
 };
 
 struct figures_sample {
     wall_ms at;
     double pages_per_s, packages_per_min, crawled_per_s, sent_per_s, errors_per_min;
     uint64_t queue, errors, there, waiting, spool_bytes;
+    float by_kind_per_min[ERROR_KINDS];
 };
 
 /* Of all agents together, and of the coordinator. */
@@ -99,9 +124,11 @@ struct figures_total {
     wall_ms at;
     unsigned agents, joined, there, away, resting, paused, demoted; /* resting: outside their hours */
     uint64_t channels, networks, networks_free, networks_leaving, hosts, tasks;
-    uint64_t requests, pages, errors, gone, bytes_crawled, bytes_sent, queue, spool_packages, spool_bytes;
+    struct figures_counts said;
+    uint64_t queue, spool_packages, spool_bytes;
     uint64_t packages, package_bytes, visits, dropped;
     double pages_per_s, packages_per_min, crawled_per_s, sent_per_s, errors_per_min;
+    double by_kind_per_min[ERROR_KINDS];
     uint64_t disk_free, disk; /* the coordinator's */
 };
 
@@ -132,6 +159,8 @@ struct admin {
     mono_ms setup_until;
     struct figures *figures; /* owned array, by agent number - 1 */
     size_t figures_cap;
+    struct history **histories; /* owned array, each too, as figures; NULL: never heard */
+    size_t histories_cap;
     struct figures_total total;
     struct figures_sample *ring; /* owned: FIGURES_SAMPLES */
     size_t ring_at, ring_n;
@@ -158,7 +187,11 @@ struct ask {
     struct pairs in;         /* of the query, and of the body */
     struct span args[2];     /* what stands for the '*' of the route */
     struct span form_page;   /* a page's form: where to go back to; empty: a call of the API */
-    struct span error;       /* shown on top of the page: the form was not right */
+    struct span error;       /* shown on top of the page: the form was not right, */
+    struct span form_action; /* of that form, */
+    const char *error_field; /* this field of it (NULL: none in particular), */
+    struct span error_hint;  /* because of this */
+    bool is_form_sent;       /* the form that is being written is that form (form_begin) */
     struct addr peer;
     bool is_secure; /* people reach us by https: for cookies */
     struct who who;
@@ -169,6 +202,8 @@ struct deed {
     int code;           /* 200 before */
     const char *name;   /* of the error, for programs: "not_found" */
     struct buf why;     /* for people: what to do about it */
+    const char *field;  /* the one that is not right; NULL: none in particular */
+    const char *hint;   /* shown next to it; NULL: why */
     struct buf out;     /* JSON */
     struct buf next;    /* the page to go to; empty: ask.form_page */
     struct buf head;    /* more headers */
@@ -181,6 +216,8 @@ typedef void admin_page_fn(struct ask *r, struct httpd_answer *ans);
 
 /* The deed did not work. */
 void deed_fail(struct deed *d, int code, const char *name, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* A field is not right. `want`: what it should be, as in "a number up to 100". */
+void deed_fail_field(struct deed *d, const char *field, const char *want);
 /* The same for a status, with `why` (may be empty) of whoever gave it. */
 void deed_fail_status(struct deed *d, status st, const struct buf *why);
 
@@ -228,6 +265,13 @@ const char *activity_name(agent_activity a);
 const char *agent_state_name(agent_state s);
 void figures_of(struct admin *a, uint64_t agent, struct figures *out); /* zero when it never reported */
 void figures_total_get(struct admin *a, struct figures_total *out);
+void figures_free(struct admin *a);
+/* For people: "no such name". Our own text, safe in HTML. */
+const char *error_kind_text(error_kind k);
+/* A member "errors_by_kind": every kind and its count. */
+void put_errors_by_kind(struct json *j, const struct figures_counts *n);
+/* A member "history". */
+void put_agent_history(struct ask *r, struct json *j, uint64_t agent);
 
 #define ALERT_DISK_SHARE 0.05
 #define ALERT_ERROR_SHARE 0.20
@@ -238,8 +282,8 @@ struct alert {
     char text[200];
 };
 size_t alerts_get(struct admin *a, struct alert *out, size_t max); /* takes both locks, one after the other */
-deed_fn deed_overview;
-deed_fn deed_metrics; /* admin_metrics.c */
+deed_fn deed_overview;                                             /* admin_overview.c */
+deed_fn deed_metrics;                                              /* admin_metrics.c */
 
 /* ---- admin_agents.c, admin_channels.c, admin_programs.c ---- */
 deed_fn deed_agents, deed_agent, deed_agent_add, deed_agent_do;
@@ -261,6 +305,7 @@ size_t programs_list(struct coord *c, struct program_row *out, size_t max);
 
 /* Agents by name, channels by label: pointers are good while coord.lock is held. */
 size_t agents_sorted(struct coord *c, struct arena *a, struct c_agent ***out);
+void put_program_report(struct json *j, const struct program_report *p); /* members of an object that is open */
 size_t channels_sorted(struct coord *c, struct arena *a, struct c_channel ***out);
 size_t networks_sorted(struct coord *c, struct arena *a, uint64_t agent, struct c_network ***out);
 const char *network_state_name(network_state s);

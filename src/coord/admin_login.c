@@ -544,6 +544,7 @@ static bool take_password(struct ask *r, struct deed *d, struct person *p)
     struct buf hash = {0};
     if (has_again && !span_eq(password, again)) {
         deed_fail(d, 400, "invalid", "The two passwords differ. Type the same one twice.");
+        d->field = "again";
         return false;
     }
     status st = entropy_draw(salt, sizeof(salt));
@@ -557,6 +558,8 @@ static bool take_password(struct ask *r, struct deed *d, struct person *p)
         deed_fail(d, 500, "internal", "The password could not be kept. Try again.");
     else
         keep_text(p->hash, sizeof(p->hash), buf_span(&hash));
+    if (st == ST_INVALID || st == ST_LIMIT)
+        d->field = "password";
     buf_done(&hash);
     return d->code < 400;
 }
@@ -576,9 +579,10 @@ static bool keep_person(struct ask *r, struct deed *d, const struct person *p, b
     pthread_mutex_unlock(&a->lock);
     if (is_late)
         deed_fail(d, 403, "over", "Somebody has set a password already. Log in instead.");
-    else if (is_taken)
+    else if (is_taken) {
         deed_fail(d, 409, "exists", "Somebody is called so. Choose another name.");
-    else if (is_full)
+        d->field = "name";
+    } else if (is_full)
         deed_fail(d, 409, "limit", "There are %d people. Remove one first.", PEOPLE_MAX);
     if (d->code >= 400)
         return false;
@@ -601,6 +605,7 @@ static bool take_name(struct ask *r, struct deed *d, struct person *p)
     if (!person_name_is_good(name)) {
         deed_fail(d, 400, "invalid", "A name is 1 to %d letters, digits and . _ - @. Choose such a one.",
                   PERSON_NAME_MAX);
+        d->field = "name";
         return false;
     }
     keep_text(p->name, sizeof(p->name), name);
@@ -651,6 +656,7 @@ void deed_person_add(struct ask *r, struct deed *d)
         return;
     if (!role_parse(pairs_get(&r->in, "role"), &p.role)) {
         deed_fail(d, 400, "invalid", "The role is viewer, operator or admin. Name one of them.");
+        d->field = "role";
         return;
     }
     if (!take_password(r, d, &p) || !keep_person(r, d, &p, false))

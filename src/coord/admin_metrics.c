@@ -51,9 +51,9 @@ static double value_of(const struct agent_metric_row *a, int which)
     case 3:
         return a->f.pages_per_s;
     case 4:
-        return (double)a->f.requests;
+        return (double)a->f.grown.requests;
     case 5:
-        return (double)a->f.errors;
+        return (double)a->f.grown.errors;
     case 6:
         return a->f.error_share < 0 ? 0 : a->f.error_share;
     case 7:
@@ -67,9 +67,9 @@ static double value_of(const struct agent_metric_row *a, int which)
     case 11:
         return (double)a->f.disk;
     case 12:
-        return (double)a->f.bytes_crawled;
+        return (double)a->f.grown.bytes_crawled;
     case 13:
-        return (double)a->f.bytes_sent;
+        return (double)a->f.grown.bytes_sent;
     case 14:
         return (double)a->packages;
     case 15:
@@ -88,10 +88,10 @@ static void put_agent_metrics(struct buf *out, const struct agent_metric_row *ro
     static const struct {
         const char *name, *type, *help;
     } list[] = {{"orb_agent_up", "gauge", "1 while the agent is heard."},
-                {"orb_agent_in_hours", "gauge", "1 while the agent should work."},
+                {"orb_agent_on_duty", "gauge", "1 while the agent should work."},
                 {"orb_agent_last_seen_timestamp_seconds", "gauge", "When the agent was last heard."},
                 {"orb_agent_pages_per_second", "gauge", "Pages a second over the last half minute."},
-                {"orb_agent_requests_total", "counter", "Requests since the agent was set up."},
+                {"orb_agent_requests_total", "counter", "Requests; never goes back while the coordinator runs."},
                 {"orb_agent_errors_total", "counter", "Requests that ended in an error."},
                 {"orb_agent_error_share", "gauge", "Share of the last requests that ended in an error."},
                 {"orb_agent_queue_urls", "gauge", "URLs that wait at the agent."},
@@ -114,6 +114,15 @@ static void put_agent_metrics(struct buf *out, const struct agent_metric_row *ro
             buf_printf(out, "\"} %.15g\n", value_of(&rows[i], m));
         }
     }
+    metric(out, "orb_agent_errors_by_kind_total", "counter",
+           "Errors by kind; gone and robots are not among orb_agent_errors_total.");
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < ERROR_KINDS; k++) {
+            buf_puts(out, "orb_agent_errors_by_kind_total{agent=\"");
+            put_label(out, rows[i].name);
+            buf_printf(out, "\",kind=\"%s\"} %.15g\n", error_kind_name((error_kind)k),
+                       (double)rows[i].f.grown.by_kind[k]);
+        }
     metric(out, "orb_agent_info", "gauge", "The program of the agent.");
     for (size_t i = 0; i < n; i++) {
         buf_puts(out, "orb_agent_info{agent=\"");

@@ -1,90 +1,14 @@
-/* admin_pages.c - the frame of the dashboard's pages, login and set-up. */
+/* admin_pages.c - the frame of the dashboard's pages, and small texts. */
 #include "coord/admin_pages.h"
 
-#include "coord/admin_internal.h"
+#include <time.h>
+
 #include "serve/page.h"
 
-/* ---- pieces ---- */
+const char *const scripts_live[] = {"admin.js", NULL};
+const char *const scripts_charts[] = {"chart.min.js", "charts.js", "admin.js", NULL};
 
-void form_begin(struct ask *r, struct buf *out, const char *action, const char *class_name)
-{
-    buf_printf(out, "<form method=\"post\" action=\"%s\" class=\"%s\">", action, class_name);
-    form_hidden(out, "csrf", span_str(r->who.csrf));
-    form_hidden(out, "page", r->path);
-}
-
-void form_hidden(struct buf *out, const char *name, struct span value)
-{
-    buf_printf(out, "<input type=\"hidden\" name=\"%s\" value=\"", name);
-    html_text(out, value);
-    buf_puts(out, "\">");
-}
-
-struct span form_value(struct ask *r, const char *name, struct span otherwise)
-{
-    return r->error.n && pairs_has(&r->in, name) ? pairs_get(&r->in, name) : otherwise;
-}
-
-void form_field(struct ask *r, struct buf *out, const struct form_field *f)
-{
-    buf_printf(out, "<div class=\"field\"><label for=\"f-%s\">%s</label>", f->name, f->label);
-    if (f->is_long) {
-        buf_printf(out, "<textarea id=\"f-%s\" name=\"%s\" rows=\"%d\" spellcheck=\"false\"%s%s%s%s>", f->name, f->name,
-                   f->rows ? f->rows : 4, f->is_required ? " required" : "", f->help ? " aria-describedby=\"h-" : "",
-                   f->help ? f->name : "", f->help ? "\"" : "");
-        html_text_lines(out, form_value(r, f->name, f->value));
-        buf_puts(out, "</textarea>");
-    } else {
-        buf_printf(out, "<input id=\"f-%s\" name=\"%s\" type=\"%s\"%s%s%s%s%s value=\"", f->name, f->name,
-                   f->type ? f->type : "text", f->is_required ? " required" : "", f->more ? f->more : "",
-                   f->help ? " aria-describedby=\"h-" : "", f->help ? f->name : "", f->help ? "\"" : "");
-        if (!f->type || strcmp(f->type, "password") != 0)
-            html_text(out, form_value(r, f->name, f->value));
-        buf_puts(out, "\">");
-    }
-    if (f->help)
-        buf_printf(out, "<p class=\"help\" id=\"h-%s\">%s</p>", f->name, f->help);
-    buf_puts(out, "</div>");
-}
-
-void form_check(struct ask *r, struct buf *out, const char *name, const char *label, bool is_on)
-{
-    if (r->error.n)
-        is_on = pairs_is_true(&r->in, name);
-    buf_printf(out, "<div class=\"field check\"><input id=\"f-%s\" name=\"%s\" type=\"checkbox\" value=\"1\"%s>", name,
-               name, is_on ? " checked" : "");
-    buf_printf(out, "<label for=\"f-%s\">%s</label></div>", name, label);
-}
-
-void form_select(struct ask *r, struct buf *out, const char *name, const char *label, const char *const *values,
-                 const char *const *texts, size_t n, struct span current)
-{
-    current = form_value(r, name, current);
-    buf_printf(out, "<div class=\"field\"><label for=\"f-%s\">%s</label><select id=\"f-%s\" name=\"%s\">", name, label,
-               name, name);
-    for (size_t i = 0; i < n; i++) {
-        buf_puts(out, "<option value=\"");
-        html_text(out, span_str(values[i]));
-        buf_printf(out, "\"%s>", span_is(current, values[i]) ? " selected" : "");
-        html_text(out, span_str(texts[i]));
-        buf_puts(out, "</option>");
-    }
-    buf_puts(out, "</select></div>");
-}
-
-void form_button(struct ask *r, struct buf *out, const char *action, const char *text, const char *class_name,
-                 const char *confirm)
-{
-    if (confirm) { /* works without scripts: the button is behind the question */
-        buf_printf(out, "<details class=\"confirm\"><summary class=\"button %s\">%s</summary><div><p>%s</p>",
-                   class_name, text, confirm);
-        form_begin(r, out, action, "inline");
-        buf_printf(out, "<button class=\"button %s\">Yes: %s</button></form></div></details>", class_name, text);
-        return;
-    }
-    form_begin(r, out, action, "inline");
-    buf_printf(out, "<button class=\"button %s\">%s</button></form>", class_name, text);
-}
+/* ---- texts ---- */
 
 void html_text_lines(struct buf *out, struct span s)
 {
@@ -98,14 +22,35 @@ void html_text_lines(struct buf *out, struct span s)
     }
 }
 
+void html_sentence(struct buf *out, struct span s)
+{
+    if (!s.n)
+        return;
+    char first = s.p[0] >= 'a' && s.p[0] <= 'z' ? (char)(s.p[0] - 'a' + 'A') : s.p[0];
+    html_text(out, span_of(&first, 1));
+    html_text(out, span_from(s, 1));
+    if (!strchr(".!?", s.p[s.n - 1]))
+        buf_putc(out, '.');
+}
+
 void put_ago(struct buf *out, wall_ms at, wall_ms now)
 {
-    if (!at) {
+    time_t s = (time_t)(at / 1000);
+    struct tm tm;
+    if (at <= 0 || !gmtime_r(&s, &tm)) {
         buf_puts(out, "never");
         return;
     }
-    html_duration(out, (now - at) / 1000);
-    buf_puts(out, " ago");
+    char text[40];
+    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+    buf_printf(out, "<time title=\"%s\">", text);
+    if (now - at < 10000)
+        buf_puts(out, "just now");
+    else {
+        html_duration(out, (now - at) / 1000);
+        buf_puts(out, " ago");
+    }
+    buf_puts(out, "</time>");
 }
 
 void put_agent_link(struct buf *out, const char *name)
@@ -115,6 +60,50 @@ void put_agent_link(struct buf *out, const char *name)
     buf_puts(out, "\"><bdi>");
     html_text(out, span_str(name));
     buf_puts(out, "</bdi></a>");
+}
+
+void put_state(struct buf *out, const char *state)
+{
+    bool is_there = strcmp(state, "there") == 0;
+    buf_printf(out, "<span class=\"state %s\">%s</span>", state, is_there ? "here" : state);
+}
+
+void put_rate(struct buf *out, double v)
+{
+    if (v >= 99.95)
+        html_count(out, (uint64_t)(v + 0.5));
+    else if (v < 0.05)
+        buf_putc(out, '0');
+    else
+        buf_printf(out, "%.1f", v);
+}
+
+void put_ratio(struct buf *out, uint64_t crawled, uint64_t sent)
+{
+    if (!sent || crawled < sent)
+        buf_puts(out, DASH);
+    else
+        buf_printf(out, "1/%.0f", (double)crawled / (double)sent);
+}
+
+void fact(struct buf *out, const char *name)
+{
+    buf_printf(out, "<div><dt>%s</dt><dd>", name);
+}
+
+void fact_end(struct buf *out)
+{
+    buf_puts(out, "</dd></div>");
+}
+
+void fact_bytes(struct buf *out, const char *name, uint64_t v, const char *none)
+{
+    fact(out, name);
+    if (v)
+        html_bytes(out, v);
+    else
+        buf_puts(out, none);
+    fact_end(out);
 }
 
 /* ---- the frame ---- */
@@ -150,16 +139,19 @@ void admin_begin(struct ask *r, struct httpd_answer *ans, const char *place, str
     buf_puts(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
     html_text(out, title);
     buf_printf(out,
-               " \xe2\x80\x93 Orbweaver</title>\n"
+               " " DASH " Orbweaver</title>\n"
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                "<meta name=\"color-scheme\" content=\"light dark\">\n"
                "<meta name=\"robots\" content=\"noindex\">\n"
                "<link rel=\"stylesheet\" href=\"%s\">\n<link rel=\"stylesheet\" href=\"%s\">\n"
                "<link rel=\"icon\" type=\"image/svg+xml\" href=\"%s\">\n</head>\n"
-               "<body class=\"inner admin\">\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
+               "<body class=\"inner admin\" data-page=\"",
+               asset_by_name(r->a->assets, "style.css")->path, asset_by_name(r->a->assets, "admin.css")->path, icon);
+    html_text(out, r->path);
+    buf_printf(out,
+               "\">\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
                "<header class=\"top\"><a class=\"brand\" href=\"/\"><img src=\"%s\" width=\"32\" height=\"32\" "
                "alt=\"\"><span>Orbweaver</span></a>",
-               asset_by_name(r->a->assets, "style.css")->path, asset_by_name(r->a->assets, "admin.css")->path, icon,
                icon);
     if (r->who.role >= ROLE_VIEWER)
         put_nav(r, out, place);
@@ -167,9 +159,13 @@ void admin_begin(struct ask *r, struct httpd_answer *ans, const char *place, str
     struct buf flash = {0};
     if (r->error.n) {
         buf_puts(out, "<p class=\"notice bad\" role=\"alert\">");
-        html_text(out, r->error);
+        /* A field's own name is for programs; people find the field marked. */
+        if (r->error_field && r->error_hint.p != r->error.p)
+            buf_puts(out, "That was not taken: the marked field is not right.");
+        else
+            html_sentence(out, r->error);
         buf_puts(out, "</p>\n");
-    } else if (r->who.csrf[0]) {
+    } else if (r->who.csrf[0] && !pairs_is_true(&r->in, "live")) { /* the script looks for parts only */
         session_flash_take(r->a, &r->who, &flash);
         if (flash.n) {
             buf_puts(out, "<p class=\"notice good\" role=\"status\">");
@@ -191,6 +187,17 @@ void admin_end(struct ask *r, struct httpd_answer *ans, const char *const *scrip
     buf_puts(out, "</body>\n</html>\n");
 }
 
+void put_lost_note(struct buf *out)
+{
+    buf_puts(out, "<p id=\"lost\" class=\"lost-note\" role=\"status\"></p>\n");
+}
+
+void put_noscript(struct buf *out)
+{
+    buf_puts(out, "<noscript><p class=\"notice\">This page shows how things stood when it was loaded. Load it again to "
+                  "see them now.</p></noscript>\n");
+}
+
 void admin_message(struct ask *r, struct httpd_answer *ans, int code, const char *heading, struct span text)
 {
     admin_begin(r, ans, "", span_str(heading));
@@ -200,78 +207,5 @@ void admin_message(struct ask *r, struct httpd_answer *ans, int code, const char
     buf_puts(&ans->body, "</h1><p>");
     html_text(&ans->body, text);
     buf_puts(&ans->body, "</p></div>\n");
-    admin_end(r, ans, NULL);
-}
-
-/* ---- login and set-up ---- */
-
-void page_login(struct ask *r, struct httpd_answer *ans)
-{
-    struct buf *out = &ans->body;
-    if (r->who.role >= ROLE_VIEWER && !r->error.n) {
-        admin_message(r, ans, 200, "You are logged in", SPAN("The overview has everything."));
-        return;
-    }
-    admin_begin(r, ans, "", SPAN("Log in"));
-    buf_puts(out, "<div class=\"door\"><h1>Log in</h1>");
-    if (!admin_has_people(r->a))
-        buf_puts(out,
-                 "<p class=\"notice\">Nobody has set a password yet. The coordinator shows a link for that when it "
-                 "starts.</p>");
-    buf_puts(out, "<form method=\"post\" action=\"/login\" class=\"stack\">");
-    form_hidden(out, "page", SPAN("/login"));
-    form_hidden(out, "next", pairs_get(&r->in, "next"));
-    form_field(r, out,
-               &(struct form_field){.name = "name",
-                                    .label = "Name",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"username\" autocapitalize=\"none\" autofocus"});
-    form_field(r, out,
-               &(struct form_field){.name = "password",
-                                    .label = "Password",
-                                    .type = "password",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"current-password\""});
-    buf_puts(out, "<button class=\"button main\">Log in</button></form></div>\n");
-    admin_end(r, ans, NULL);
-}
-
-void page_setup(struct ask *r, struct httpd_answer *ans)
-{
-    struct buf *out = &ans->body;
-    struct span key = pairs_get(&r->in, "key");
-    if (!setup_key_is_right(r->a, key)) {
-        r->error = SPAN("");
-        admin_message(r, ans, 403, "This link is over",
-                      SPAN("It works once and for 15 minutes. While nobody has set a password, a new start of the "
-                           "coordinator shows a new one; afterwards, log in."));
-        return;
-    }
-    admin_begin(r, ans, "", SPAN("Set a password"));
-    buf_puts(out,
-             "<div class=\"door\"><h1>Welcome</h1><p>You are the first admin of this coordinator. Choose a name and "
-             "a password.</p><form method=\"post\" action=\"/setup\" class=\"stack\">");
-    form_hidden(out, "page", SPAN("/setup"));
-    form_hidden(out, "key", key);
-    form_field(r, out,
-               &(struct form_field){.name = "name",
-                                    .label = "Name",
-                                    .value = SPAN("admin"),
-                                    .is_required = true,
-                                    .more = " autocomplete=\"username\" autocapitalize=\"none\" maxlength=\"32\""});
-    form_field(r, out,
-               &(struct form_field){.name = "password",
-                                    .label = "Password",
-                                    .type = "password",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"new-password\" minlength=\"10\" autofocus",
-                                    .help = "10 characters or more."});
-    form_field(r, out,
-               &(struct form_field){.name = "again",
-                                    .label = "The same again",
-                                    .type = "password",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"new-password\""});
-    buf_puts(out, "<button class=\"button main\">Set the password</button></form></div>\n");
     admin_end(r, ans, NULL);
 }

@@ -106,14 +106,36 @@ size_t programs_list(struct coord *c, struct program_row *out, size_t max)
     return l.n;
 }
 
+/* Who runs what, from the newest reports. coord.lock held. */
+static void put_runners(struct ask *r, struct json *j)
+{
+    struct c_agent **list;
+    size_t n = agents_sorted(r->c, r->arena, &list);
+    json_key(j, "runners");
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++) {
+        struct report rep;
+        if (!list[i]->report.n || report_unpack(r->arena, buf_span(&list[i]->report), &rep) != ST_OK)
+            continue;
+        for (size_t k = 0; k < rep.program_count; k++) {
+            json_open(j, '{');
+            put_str(j, "agent", list[i]->name);
+            put_program_report(j, &rep.programs[k]);
+            json_close(j, '}');
+        }
+    }
+    json_close(j, ']');
+}
+
 void deed_programs(struct ask *r, struct deed *d)
 {
     struct program_row *rows = arena_alloc(r->arena, PROGRAMS_MAX * sizeof(*rows));
     struct json j = {.out = &d->out};
     pthread_mutex_lock(&r->c->lock);
     size_t n = programs_list(r->c, rows, PROGRAMS_MAX);
-    pthread_mutex_unlock(&r->c->lock);
     json_open(&j, '{');
+    put_runners(r, &j);
+    pthread_mutex_unlock(&r->c->lock);
     json_key(&j, "programs");
     json_open(&j, '[');
     for (size_t i = 0; i < n; i++) {
@@ -174,6 +196,7 @@ static bool send_to(struct ask *r, struct deed *d, const struct kept *k, size_t 
         if (!agent_by_name(r->c, names[i])) {
             deed_fail(d, 404, "not_found", "There is no agent called %.*s. Nothing was sent.",
                       SPAN_ARG(span_cut(names[i], 0, JOIN_NAME_MAX)));
+            d->field = "agents";
             return false;
         }
     status st = kept_write(r->c, k);
@@ -219,6 +242,7 @@ void deed_program_push(struct ask *r, struct deed *d)
         file = arena_copy(r->arena, buf_span(&unix_text));
     buf_done(&unix_text);
     status st = program_read(file, &p, &why);
+    d->field = "file"; /* if anything */
     if (st != ST_OK) {
         deed_fail(d, 400, "invalid", "This is no program file (%.*s). orb program sign makes one.",
                   SPAN_ARG(buf_span(&why)));
@@ -236,7 +260,8 @@ void deed_program_push(struct ask *r, struct deed *d)
         snprintf(k.row.by, sizeof(k.row.by), "%s", r->who.name);
         pthread_mutex_lock(&r->c->lock);
         uint64_t newest = newest_serial(r->c, r->arena, p.name, true);
-        if (p.serial < newest)
+        bool is_dropped = newest != newest_serial(r->c, r->arena, p.name, false);
+        if (p.serial < newest || (p.serial == newest && is_dropped))
             deed_fail(d, 409, "old",
                       "There is serial %llu already, and agents take no lower one. Sign it with a higher serial.",
                       (unsigned long long)newest);

@@ -177,6 +177,25 @@ void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct spa
     buf_done(&b);
 }
 
+/* ---- how much it may cost ---- */
+
+bool allowance_take(struct allowance *p, double per_s, double burst, mono_ms now)
+{
+    p->left = p->at ? p->left + (double)(now - p->at) * per_s / 1000 : burst;
+    if (p->left > burst)
+        p->left = burst;
+    p->at = now;
+    if (p->left < 1)
+        return false;
+    p->left -= 1;
+    return true;
+}
+
+bool agent_may_be_logged(struct c_agent *a)
+{
+    return allowance_take(&a->talk, 0.5, 20, clock_mono());
+}
+
 /* ---- there or not ---- */
 
 static int32_t offset_of(void *arg, wall_ms at)

@@ -82,6 +82,7 @@ static struct c_task *task_make(struct coord *c, struct c_channel *ch, uint64_t 
 static void dirty(struct coord *c, struct c_task *t)
 {
     t->is_dirty = true;
+    t->has_only_seeds = false;
     c->has_dirty = true;
     save_task(c, t);
 }
@@ -113,7 +114,9 @@ static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
 {
     if (ch->is_paused)
         return;
-    if (n->state == NETWORK_OWNED && ch->pinned_agent && n->agent != ch->pinned_agent &&
+    /* A site that an agent's owner calls his own does not get the agent a network that somebody else has: anybody can
+     * say so. A person can still move it. */
+    if (n->state == NETWORK_OWNED && ch->pinned_agent && !ch->is_own && n->agent != ch->pinned_agent &&
         agent_get(c, ch->pinned_agent)) {
         if (assign_move(c, n, ch->pinned_agent, "a channel in it is pinned to this agent") == ST_OK)
             return;
@@ -129,8 +132,8 @@ static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
         return;
     list_add(&t->networks, &t->network_count, &t->network_cap, n);
     t->is_ended = false;
-    t->wants_states |= n->had_agent;
-    t->wants_links |= n->was_lost;
+    t->wants_states |= n->had_agent || ch->was_crawled;
+    t->wants_links |= n->was_lost || ch->wants_links;
     dirty(c, t);
 }
 
@@ -175,7 +178,9 @@ void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct
     buf_puts(to, "\n");
     if (t) {
         t->seed_count++;
+        t->has_only_seeds |= !t->is_dirty;
         t->is_dirty = c->has_dirty = true; /* written down with the order, or by the next save */
+        t->is_saved = false;
     }
 }
 
@@ -197,6 +202,24 @@ static struct c_network *network_of(struct coord *c, const struct addr *addr)
         save_network(c, n);
     }
     return n;
+}
+
+static void lead_to(struct c_host *h, const struct network *net)
+{
+    for (size_t i = 0; i < h->also_count; i++)
+        if (network_eq(&h->also[i], net))
+            return;
+    if (h->also_count < COORD_HOST_NETWORKS)
+        h->also[h->also_count++] = *net;
+}
+
+void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addrs, size_t n)
+{
+    h->also_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct network net = addr_network(&addrs[i]);
+        lead_to(h, &net);
+    }
 }
 
 static void leave_network(struct c_host *h)
@@ -226,6 +249,8 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
     }
     struct c_network *n = network_of(c, addr);
     if (h->network != n) {
+        if (h->network) /* what was found there is on its way */
+            lead_to(h, &h->network->network);
         leave_network(h);
         h->network = n;
         n->hosts = mem_grow(n->hosts, &n->host_cap, n->host_count + 1, sizeof(struct c_host *));
@@ -240,13 +265,24 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
         flush_seeds(c, h);
 }
 
+static bool reaches(const struct c_host *h, const struct c_channel *ch)
+{
+    for (size_t i = 0; i < h->channel_count; i++)
+        if (h->channels[i] == ch)
+            return true;
+    return false;
+}
+
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr)
 {
     struct c_host *h = table_get(&c->hosts, siphash(&c->key, host));
-    if (!h || h->pinned_agent)
+    if (!h || h->pinned_agent || !reaches(h, t->channel))
         return;
     if (h->network && network_has(&h->network->network, addr))
         return; /* it is where we think, and another agent's: this one had it from the channel's seeds */
+    /* Where a host is not, only the agent can say that has it; or any, when we could not find it ourselves. */
+    if (h->network ? h->network->agent != a->number : h->state != HOST_FAILED)
+        return;
     if (++h->strays > COORD_STRAYS_MAX && h->network && h->network->state == NETWORK_OWNED) {
         h->pinned_agent = h->network->agent;
         struct c_task *owner = t->agent == h->pinned_agent ? t : task_of(c, t->channel, h->pinned_agent);
@@ -276,15 +312,24 @@ static void ask_strategy(struct coord *c, struct c_network *n, uint64_t not_agen
     buf_done(&answer.why);
 }
 
+/* Who a channel in the network is pinned to. A person's word counts; that of an agent's owner only while nothing else
+ * is there. */
 static uint64_t pinned_agent_of(struct coord *c, const struct c_network *n)
 {
+    uint64_t owner = 0;
+    bool has_others = false;
     for (size_t i = 0; i < n->host_count; i++)
         for (size_t k = 0; k < n->hosts[i]->channel_count; k++) {
-            struct c_agent *a = agent_get(c, n->hosts[i]->channels[k]->pinned_agent);
-            if (a && agent_may_work(c, a))
+            const struct c_channel *ch = n->hosts[i]->channels[k];
+            struct c_agent *a = agent_get(c, ch->pinned_agent);
+            bool may = a && agent_may_work(c, a);
+            if (may && !ch->is_own)
                 return a->number;
+            has_others |= !ch->is_own || (owner && owner != ch->pinned_agent);
+            if (may)
+                owner = a->number;
         }
-    return 0;
+    return has_others ? 0 : owner;
 }
 
 static void place_network(struct coord *c, struct c_network *n, uint64_t to, uint64_t not_agent)
@@ -318,6 +363,10 @@ static void give(struct coord *c, struct c_network *n, uint64_t agent, const cha
             last = t ? t : last;
             if (n->had_agent && t) /* seeds that the old owner had not begun with are not in what it hands over */
                 channel_tell_links(c, h->channels[k], n);
+        }
+        if (h->pinned_agent && h->pinned_agent != agent) { /* wherever it is, it goes with its network */
+            h->pinned_agent = agent;
+            save_host(c, h);
         }
         flush_seeds(c, h);
     }
@@ -389,6 +438,23 @@ void assign_leave_agent(struct coord *c, uint64_t agent, const char *why)
             log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
 }
 
+void assign_distrust(struct coord *c, uint64_t agent)
+{
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));)
+        if (n->agent == agent && n->state != NETWORK_FREE) {
+            n->distrust = c->next_fetch;
+            n->was_lost = true;
+            save_network(c, n);
+        }
+}
+
+uint64_t assign_distrust_of(struct coord *c, const struct url *u)
+{
+    const struct c_host *h = table_get(&c->hosts, siphash(&c->key, u->host));
+    return h && h->network ? h->network->distrust : 0;
+}
+
 /* ---- the end of tasks ---- */
 
 /* Packed hosts from the old owner, kept until the new one is told. */
@@ -437,8 +503,10 @@ static void end_task_networks(struct coord *c, struct c_task *t)
     t->end_order = t->end_sequence = 0;
     t->is_end_confirmed = false;
     t->is_ended = t->network_count == 0 && t->ending_count == 0;
-    if (t->ending_count)
+    if (t->ending_count) {
         t->is_dirty = c->has_dirty = true;
+        t->has_only_seeds = false;
+    }
     save_task(c, t);
     for (size_t i = 0; i < n; i++) {
         asked[i]->leaving -= asked[i]->leaving > 0;
@@ -455,12 +523,13 @@ void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
         if (!t || t->agent != a->number || t->end_order != o->number)
             continue;
         if (t->is_end_confirmed)
-            return; /* said again, because our answer was lost */
-        keep_hosts(c, o, t->ending, t->end_asked);
+            return;         /* said again, because our answer was lost */
+        if (!a->is_demoted) /* queues and politeness of one who lies are worth nothing */
+            keep_hosts(c, o, t->ending, t->end_asked);
         if (o->st == ST_AGAIN)
             return; /* more of them come with its next report */
         for (size_t k = 0; k < t->end_asked; k++)
-            t->ending[k]->was_lost = false;
+            t->ending[k]->was_lost = a->is_demoted;
         t->is_end_confirmed = true;
         t->end_sequence = a->sequence;
         c->has_leaving = true;
@@ -555,7 +624,7 @@ void assign_drop_tasks(struct coord *c, struct c_channel *ch)
     ch->task_count = 0;
 }
 
-bool assign_recheck(struct coord *c, struct c_channel *ch)
+bool assign_recheck(struct coord *c, struct c_channel *ch, bool is_whole)
 {
     bool any = ch->task_count == 0;
     for (size_t i = 0; i < ch->task_count; i++) {
@@ -564,7 +633,7 @@ bool assign_recheck(struct coord *c, struct c_channel *ch)
         if (!a || t->is_ended || t->progress.state != TASK_DONE)
             continue;
         struct buf b = {0};
-        recheck_order_pack(&(struct recheck_order){.task = t->number}, &b);
+        recheck_order_pack(&(struct recheck_order){.task = t->number, .is_whole = is_whole}, &b);
         agent_order(c, a, ORDER_RECHECK, buf_span(&b));
         t->progress.state = TASK_RUNNING;
         buf_done(&b);
@@ -644,6 +713,26 @@ void assign_tick(struct coord *c, mono_ms now)
         }
 }
 
+static bool list_covers(struct c_network *const *list, size_t count, const struct addr *addr)
+{
+    for (size_t i = 0; i < count; i++)
+        if (network_has(&list[i]->network, addr))
+            return true;
+    return false;
+}
+
+/* The address of a visit is the agent's word. Where the host is, is ours: a host that others have is theirs, unless its
+ * name leads to several networks and one of them is the agent's. */
+static bool may_be_there(const struct c_host *h, uint64_t agent, const struct addr *addr)
+{
+    if (!h || !h->network || h->network->agent == agent)
+        return true;
+    for (size_t i = 0; i < h->also_count; i++)
+        if (network_has(&h->also[i], addr))
+            return true;
+    return false;
+}
+
 bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address)
 {
     struct addr addr;
@@ -654,15 +743,9 @@ bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, cons
         return true;
     if (!address.n) /* no connection was made: refused by robots.txt, or no answer */
         return h && h->network && h->network->agent == agent;
-    if (addr_parse(address, &addr) != ST_OK)
-        return false;
-    for (size_t i = 0; i < t->network_count; i++)
-        if (network_has(&t->networks[i]->network, &addr))
-            return true;
-    for (size_t i = 0; i < t->ending_count; i++)
-        if (network_has(&t->ending[i]->network, &addr))
-            return true;
-    return false;
+    return addr_parse(address, &addr) == ST_OK &&
+           (list_covers(t->networks, t->network_count, &addr) || list_covers(t->ending, t->ending_count, &addr)) &&
+           may_be_there(h, agent, &addr);
 }
 
 void assign_free(struct coord *c)

@@ -2,6 +2,7 @@
 #include "coord/calls.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@
 #define SMALL_BODY 4096
 #define WAIT_MAX_MS 60000
 #define RETRY_BUSY_S 5
+/* What one agent may ask of us: it polls every few seconds and sends a piece at a time. */
+#define CALLS_PER_S 100
+#define CALLS_BURST 500
+#define CALLS_OPEN_MAX 8
 
 typedef enum call_kind { CALL_HELLO, CALL_JOIN, CALL_POLL, CALL_PACKAGE, CALL_STATES, CALL_BLOB, CALL_REKEY } call_kind;
 
@@ -78,9 +83,20 @@ static bool takes_method(const struct call *k, const char *method)
     return false;
 }
 
+#define AGENT_PATHS "/agent/"
+
 bool calls_is_ours(struct span target)
 {
-    return target.n >= 7 && memcmp(target.p, "/agent/", 7) == 0;
+    return span_starts(target, SPAN(AGENT_PATHS));
+}
+
+/* A call of another major version: /agent/N/... */
+static bool is_of_other_version(struct span target)
+{
+    struct span rest = span_from(target, sizeof(AGENT_PATHS) - 1), number;
+    uint64_t version;
+    return span_split(&rest, '/', &number) && rest.p && span_u64(number, UINT32_MAX, &version) &&
+           !wire_version_fits((unsigned)version);
 }
 
 void calls_sign(struct coord *c, const struct caller *caller, struct httpd_answer *ans)
@@ -97,6 +113,19 @@ void calls_sign(struct coord *c, const struct caller *caller, struct httpd_answe
 
 /* ---- before the body ---- */
 
+/* One line a second and address, and few in all: a flood must not fill the disk with our log, wherever it comes from.
+ */
+static bool may_tell(struct coord *c, const struct addr *peer)
+{
+    static const struct addr everybody = {.family = 4};
+    int retry;
+    bool may = limiter_take(c->refusals, peer, clock_mono(), &retry) &&
+               limiter_take(c->all_refusals, &everybody, clock_mono(), &retry);
+    if (!may)
+        atomic_fetch_add(&c->untold, 1);
+    return may;
+}
+
 static void refuse(struct coord *c, const struct httpd_request *req, struct httpd_answer *ans, int code,
                    const char *why)
 {
@@ -104,11 +133,18 @@ static void refuse(struct coord *c, const struct httpd_request *req, struct http
     ans->status = code;
     buf_puts(&ans->head, "Content-Type: text/plain; charset=utf-8\nCache-Control: no-store\n");
     buf_printf(&ans->body, "%s\n", why);
-    int retry;
-    /* One line a second and address: a flood must not fill the disk with our log. */
-    if (limiter_take(c->refusals, &req->peer, clock_mono(), &retry))
+    if (may_tell(c, &req->peer))
         log_write(c->o.log, LOG_WARN, "calls", "refused peer=%s code=%d why=\"%s\"", addr_format(&req->peer, text),
                   code, why);
+}
+
+static void refuse_version(struct coord *c, const struct httpd_request *req, struct httpd_answer *ans, const char *what)
+{
+    struct buf why = {0};
+    buf_printf(&why, "%s: versions %d to %d are spoken here, update the agent or the coordinator", what,
+               WIRE_VERSION_MIN, WIRE_VERSION);
+    refuse(c, req, ans, 426, buf_cstr(&why));
+    buf_done(&why);
 }
 
 /* Signed, so that nobody can send an agent round in circles. */
@@ -151,20 +187,33 @@ static bool is_proven(struct coord *c, const struct httpd_request *req, struct c
     }
     pthread_mutex_lock(&c->lock);
     a = agent_get(c, auth->agent);
-    bool is_fresh = false;
+    bool is_fresh = false, is_too_often = false;
     if (a && a->is_joined && bytes_equal(auth->nonce, c->nonce, sizeof(c->nonce)))
         is_fresh = auth_window_take(&a->window, auth->sequence);
-    if (is_fresh) {
+    if (is_fresh)
+        is_too_often =
+            a->calls_open >= CALLS_OPEN_MAX || !allowance_take(&a->calls, CALLS_PER_S, CALLS_BURST, clock_mono());
+    if (is_too_often) {
+        is_fresh = false;
+    } else if (is_fresh) {
         a->heard_mono = clock_mono();
         a->heard = clock_wall();
         a->is_dirty = true;
+        a->calls_open++;
+        caller->is_counted = true;
     } else if (a) {
         hint(c, a, caller, ans);
     }
     pthread_mutex_unlock(&c->lock);
-    if (!is_fresh && bytes_equal(auth->nonce, c->nonce, sizeof(c->nonce)))
+    if (is_too_often) {
+        refuse(c, req, ans, 429, "more calls than an agent has");
+        buf_clear(&ans->head); /* calls_sign has its own */
+        buf_puts(&ans->head, "Retry-After: 1\n");
+        calls_sign(c, caller, ans);
+    } else if (!is_fresh && bytes_equal(auth->nonce, c->nonce, sizeof(c->nonce)) && may_tell(c, &req->peer)) {
         log_write(c->o.log, LOG_WARN, "calls", "a request came twice, or late agent=%llu number=%llu",
                   (unsigned long long)auth->agent, (unsigned long long)auth->sequence);
+    }
     return is_fresh;
 }
 
@@ -174,7 +223,9 @@ bool calls_admit(struct coord *c, const struct httpd_request *req, struct httpd_
     const struct call *k = find_call(req->target);
     struct caller caller = {0};
     int retry;
-    if (!k)
+    if (!k && is_of_other_version(req->target))
+        refuse_version(c, req, ans, "its calls are of another version");
+    else if (!k)
         refuse(c, req, ans, 404, "no such call");
     else if (!takes_method(k, req->method))
         refuse(c, req, ans, 405, "not with this method");
@@ -197,6 +248,15 @@ bool calls_admit(struct coord *c, const struct httpd_request *req, struct httpd_
         return true;
     }
     return false;
+}
+
+void calls_release(struct coord *c, const struct caller *caller)
+{
+    pthread_mutex_lock(&c->lock);
+    struct c_agent *a = caller->is_counted ? agent_get(c, caller->auth.agent) : NULL;
+    if (a)
+        a->calls_open--;
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- getting in ---- */
@@ -249,14 +309,14 @@ static void do_join(struct coord *c, const struct httpd_request *req, struct cal
         a->key = a->old_key = j.agent;
         a->is_joined = a->is_token_used = true;
         a->wants_setup = true;
-        a->window = (struct auth_window){0};
         a->heard = clock_wall();
         a->heard_mono = clock_mono();
         save_agent(c, a);
         agent_tell_delegator(c, a);
         c->has_free = true;
         memcpy(answer.hint.nonce, c->nonce, sizeof(c->nonce));
-        answer.hint.sequence = 1;
+        /* Numbers go on: a join that was recorded and sent again must not make old calls good. */
+        answer.hint.sequence = a->window.top + 1;
         join_answer_pack(&answer, &ans->body);
         log_write(c->o.log, LOG_INFO, "agents", "joined name=%s number=%llu", a->name, (unsigned long long)a->number);
     }
@@ -313,8 +373,11 @@ static void do_poll(struct coord *c, const struct httpd_request *req, struct cal
     if (st != ST_OK || !a || !a->is_joined) {
         ans->status = a ? 400 : 403;
         calls_sign(c, caller, ans);
-    } else if (r.wire_version < WIRE_VERSION_MIN) {
-        ans->status = 426;
+    } else if (!wire_version_fits(r.wire_version)) {
+        char what[JOIN_NAME_MAX + 64];
+        snprintf(what, sizeof(what), "agent %s speaks version %u", a->name, r.wire_version);
+        refuse_version(c, req, ans, what);
+        buf_clear(&ans->head); /* calls_sign has its own */
         calls_sign(c, caller, ans);
     } else {
         report_note(c, a, &r, req->body);

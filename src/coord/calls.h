@@ -12,4 +12,5 @@ void polls_answer(struct coord *c, struct c_agent *a, struct buf *body);
 bool calls_is_ours(struct span target);
 bool calls_admit(struct coord *c, const struct httpd_request *req, struct httpd_admission *adm,
                  struct httpd_answer *ans);
+void calls_release(struct coord *c, const struct caller *caller);
 void calls_handle(struct coord *c, const struct httpd_request *req, struct httpd_answer *ans);

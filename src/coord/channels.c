@@ -10,6 +10,7 @@
 #include "coord/state.h"
 #include "io/clock.h"
 #include "store/file.h"
+#include "store/store.h"
 #include "web/domain.h"
 
 struct c_channel *channel_get(struct coord *c, uint64_t id)
@@ -97,6 +98,7 @@ status channel_put(struct coord *c, struct channel_form *f, struct c_channel **o
     ch->wants_warc = f->wants_warc;
     ch->is_paused = f->is_paused;
     ch->is_found = f->is_found;
+    ch->is_own = f->is_own;
     ch->expected_pages = f->expected_pages;
     ch->every_ms = f->every_ms;
     ch->pinned_agent = pinned;
@@ -227,7 +229,10 @@ static void remember_link(struct coord *c, struct c_channel *ch, struct span url
     buf_done(&line);
 }
 
-void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n)
+typedef void link_fn(void *arg, struct c_channel *ch, struct c_host *h, const struct url *u);
+
+/* The links that are kept of a channel, to hosts that are known. */
+static void each_link(struct coord *c, struct c_channel *ch, link_fn *fn, void *arg)
 {
     struct buf path = {0}, text = {0};
     struct arena a;
@@ -241,13 +246,57 @@ void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_ne
             if (!line.n || url_parse(&a, line, NULL, &u) != ST_OK)
                 continue;
             struct c_host *h = table_get(&c->hosts, siphash(&c->key, u.host));
-            if (h && h->network == n)
-                assign_seed(c, ch, h, u.href);
+            if (h)
+                fn(arg, ch, h, &u);
         }
     }
     arena_done(&a);
     buf_done(&path);
     buf_done(&text);
+}
+
+struct telling {
+    struct coord *c;
+    const struct c_network *network;
+    struct store *store;
+};
+
+static void tell_network(void *arg, struct c_channel *ch, struct c_host *h, const struct url *u)
+{
+    const struct telling *t = arg;
+    if (h->network == t->network)
+        assign_seed(t->c, ch, h, u->href);
+}
+
+void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n)
+{
+    each_link(c, ch, tell_network, &(struct telling){.c = c, .network = n});
+}
+
+static status is_there(void *arg, const struct page *p)
+{
+    return ST_OK;
+}
+
+static void tell_unvisited(void *arg, struct c_channel *ch, struct c_host *h, const struct url *u)
+{
+    const struct telling *t = arg;
+    if (store_page_get(t->store, siphash(&t->c->key, u->href), is_there, NULL) == ST_NOT_FOUND)
+        assign_seed(t->c, ch, h, u->href);
+}
+
+/* Between the package that brought a link and the order that passes it on there is nothing on the disk but links/.
+ * Whoever has such a URL already leaves it out. */
+status channels_tell_again(struct coord *c, struct buf *why)
+{
+    struct telling t = {.c = c};
+    status st = store_open(c->data_dir, STORE_READ, &t.store, why);
+    size_t at = 0;
+    for (struct c_channel *ch; st == ST_OK && (ch = table_next(&c->channels, &at));)
+        if (!ch->is_removed)
+            each_link(c, ch, tell_unvisited, &t);
+    store_free(t.store);
+    return st;
 }
 
 void channels_link(struct coord *c, const struct url *u)
@@ -307,7 +356,9 @@ void channels_tick(struct coord *c, wall_ms now)
         }
         if (!ch->every_ms || ch->is_paused || now - ch->checked < ch->every_ms)
             continue;
-        if (assign_recheck(c, ch))
+        if (assign_recheck(c, ch, false)) {
             ch->checked = now;
+            ch->wants_links = false;
+        }
     }
 }

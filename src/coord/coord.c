@@ -29,6 +29,8 @@
 #define CONNECTIONS_A_HOST 512
 #define BODY_MEMORY_MAX (256u << 20)
 #define STRANGERS_PER_S 2 /* hellos and joins from one address */
+#define TELL_CROWDS_MS 10000
+#define REFUSALS_TOLD_PER_S 5 /* lines in the log, of all addresses together */
 
 /* ---- names to addresses ---- */
 
@@ -49,6 +51,7 @@ static void take_answer(struct coord *c, struct span name, const struct resolved
             best = r->addrs[i];
             break;
         }
+    assign_addresses(c, h, r->addrs, r->st == ST_OK ? r->count : 0);
     assign_resolved(c, h, r->st, &best);
 }
 
@@ -91,6 +94,26 @@ static void resolve_some(struct coord *c)
 
 /* ---- now and then ---- */
 
+/* Connections that were never let in, or gave way, or were too slow, have no line of their own in the log: there may
+ * be thousands a second. */
+static void tell_of_crowds(struct coord *c, mono_ms now)
+{
+    struct httpd_counts n, *before = &c->told_counts;
+    if (now - c->told_at < TELL_CROWDS_MS && c->told_at)
+        return;
+    httpd_count(c->httpd, &n);
+    if (n.refused + n.evicted + n.slow > before->refused + before->evicted + before->slow)
+        log_write(c->o.log, LOG_WARN, "calls",
+                  "connections were not let in or hung up on refused=%llu gave_way=%llu slow=%llu open=%llu",
+                  (unsigned long long)(n.refused - before->refused), (unsigned long long)(n.evicted - before->evicted),
+                  (unsigned long long)(n.slow - before->slow), (unsigned long long)n.connections);
+    unsigned long long untold = atomic_exchange(&c->untold, 0);
+    if (untold)
+        log_write(c->o.log, LOG_WARN, "calls", "more calls were refused than were written down calls=%llu", untold);
+    c->told_counts = n;
+    c->told_at = now;
+}
+
 static void on_tick(void *arg)
 {
     struct coord *c = arg;
@@ -107,6 +130,7 @@ static void on_tick(void *arg)
     }
     pthread_mutex_unlock(&c->lock);
     admin_tick(c->admin, now);
+    tell_of_crowds(c, now);
     timer_set(c->tick, TICK_MS);
 }
 
@@ -142,6 +166,7 @@ static bool on_admit(void *self, const struct httpd_request *req, struct httpd_a
 
 static void on_release(void *self, void *admitted)
 {
+    calls_release(self, admitted);
     free(admitted);
 }
 
@@ -268,6 +293,8 @@ static status open_rest(struct coord *c, struct buf *why)
     c->strangers = limiter_new(
         &(struct limiter_opts){.per_s = STRANGERS_PER_S, .burst = 20, .loopback_factor = 20, .key = c->key});
     c->refusals = limiter_new(&(struct limiter_opts){.per_s = 1, .burst = 10, .loopback_factor = 1, .key = c->key});
+    c->all_refusals = limiter_new(
+        &(struct limiter_opts){.per_s = REFUSALS_TOLD_PER_S, .burst = 200, .loopback_factor = 1, .key = c->key});
     c->loop = loop_new();
     c->waker = waker_new(c->loop, on_wake, c);
     c->tick = timer_new(c->loop, on_tick, c);
@@ -303,6 +330,10 @@ status coord_new(const struct coord_opts *o, struct coord **out, struct buf *why
     st = open_state(c, why);
     if (st == ST_OK)
         st = open_rest(c, why);
+    if (st == ST_OK)
+        st = channels_adopt(c, why);
+    if (st == ST_OK)
+        st = channels_tell_again(c, why);
     if (st == ST_OK) {
         ingest_start(c->ingest);
         *out = c;
@@ -378,6 +409,7 @@ void coord_free(struct coord *c)
     delegator_free(c->delegator);
     limiter_free(c->strangers);
     limiter_free(c->refusals);
+    limiter_free(c->all_refusals);
     fleet_close(c->fleet);
     identity_done(&c->id);
     free((char *)c->o.public_host.p);

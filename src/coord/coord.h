@@ -28,6 +28,7 @@ struct coord_opts {
     struct span public_host; /* "HOST:PORT" in the line that agents join with; empty: the address listened on */
     int64_t lease_ms;        /* 0 = COORD_LEASE_MS */
     int64_t move_after_ms;   /* an agent unheard for so long loses its networks; 0 = COORD_MOVE_AFTER_MS */
+    unsigned check_every;    /* one page in so many of a new agent is fetched by another one too; 0 = 100 */
     delegate_strategy strategy;
     uint64_t seed;      /* of the strategy; 0: drawn */
     bool discovers;     /* sites that links lead to become channels by themselves */

@@ -130,8 +130,9 @@ status inbox_piece(struct inbox *b, uint64_t agent, uint64_t sequence, uint64_t 
         return st;
     pthread_mutex_lock(&b->lock);
     p = part_of(b, agent, sequence);
+    b->parts_bytes -= p->bytes; /* the same piece may have come twice at the same time */
     p->bytes = *have = offset + piece.n;
-    b->parts_bytes += piece.n;
+    b->parts_bytes += p->bytes;
     pthread_mutex_unlock(&b->lock);
     return ST_OK;
 }

@@ -20,6 +20,7 @@
 #define PUBLISH_MS 2000
 #define GATHER_MS 30000 /* after so long without a package, texts of links are brought into the index */
 #define RETRY_MS 2000   /* after the disk said no */
+#define CHARACTER_MAX 4 /* bytes: a text that was cut is shorter than its ceiling by less */
 
 struct ingest {
     struct coord *c;
@@ -43,6 +44,7 @@ struct ingest {
     const struct fleet_package *package;
     uint64_t next; /* fetch number */
     unsigned new_sites;
+    uint64_t strange; /* visits that are none of its agent's business */
     struct buf packed;
 };
 
@@ -67,18 +69,54 @@ static void take_link(struct ingest *i, struct c_agent *a, struct c_channel *fro
     else if (c->o.discovers && trust_new_site(c, a, &i->new_sites)) {
         i->stats.new_sites++;
         channels_discover(c, &u);
+        channels_link(c, &u); /* it begins at the front door, and here */
     }
 }
 
-/* Lock held. NULL: the agent has no business with this page. */
-static struct c_channel *channel_of_visit(struct ingest *i, struct c_agent *a, uint64_t task, const struct summary *s)
+/* Lock held. NULL: the agent has no business with this page, or lied before. *distrust: see assign_distrust_of. */
+static struct c_channel *channel_of_visit(struct ingest *i, struct c_agent *a, uint64_t task, const struct summary *s,
+                                          uint64_t *distrust)
 {
     struct coord *c = i->c;
     struct url u;
     struct c_task *t = task_get(c, task);
-    if (!a || !t || url_parse(&i->arena, s->url, NULL, &u) != ST_OK)
+    if (!a || a->is_demoted || !t || url_parse(&i->arena, s->url, NULL, &u) != ST_OK)
         return NULL;
+    *distrust = assign_distrust_of(c, &u);
     return assign_allows(c, a->number, t, &u, s->address) ? t->channel : NULL;
+}
+
+/* What can be told from the text is not taken from the agent. A text that was cut, or that a program made, or that came
+ * as words, has another digest than the page. */
+static void check_digest(const struct c_channel *ch, struct summary *s)
+{
+    if (s->is_keywords || ch->program[0] || s->text.n + CHARACTER_MAX > PACKAGE_TEXT_MAX)
+        return;
+    s->text_bytes = s->text.n;
+    s->digest = s->text.n ? facts_digest(s->text) : 0;
+}
+
+static status note_content(void *arg, const struct page *p)
+{
+    *(uint64_t *)arg = p->content;
+    return ST_OK;
+}
+
+/* A page of which somebody said something who lied is brought anew, even if nothing seems to have changed. When it is
+ * gone its content goes by itself. */
+static status forget_lies(struct ingest *i, uint64_t key, const struct summary *s, uint64_t distrust)
+{
+    uint64_t content = 0;
+    bool has_text = s->failure == ST_OK && s->http_status >= 200 && s->http_status <= 299 &&
+                    (s->is_html || s->digest) && !(s->page_flags & PAGE_NOINDEX);
+    if (!distrust || !has_text)
+        return ST_OK;
+    status st = apply_begin(i->apply);
+    if (st == ST_OK)
+        st = store_page_get(i->store, key, note_content, &content);
+    if (st == ST_OK && content && content < distrust)
+        st = store_page_drop_content(i->store, key);
+    return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
 static status take_visit(void *arg, uint64_t task, summary_kind kind, const struct summary *given)
@@ -90,17 +128,24 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     arena_reset(&i->arena);
     s.fetch_number = i->next++;
     pthread_mutex_lock(&c->lock);
+    uint64_t distrust = 0;
     struct c_agent *a = agent_get(c, i->package->agent);
-    struct c_channel *ch = channel_of_visit(i, a, task, &s);
+    struct c_channel *ch = channel_of_visit(i, a, task, &s, &distrust);
     if (!ch) {
-        if (a)
+        if (a) {
             a->dropped++;
+            a->is_dirty = true;
+        }
+        i->strange++;
         i->stats.dropped++;
         pthread_mutex_unlock(&c->lock);
         return ST_OK;
     }
     s.channel = ch->id;
-    trust_page(c, a, &s);
+    if (!ch->program[0]) /* then nobody made any */
+        s.field_count = 0;
+    check_digest(ch, &s);
+    trust_page(c, a, ch, &s);
     struct summary_link *links = arena_alloc(&i->arena, (s.link_count + 1) * sizeof(*links));
     for (size_t k = 0; k < s.link_count; k++) {
         links[k] = s.links[k];
@@ -112,6 +157,8 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     s.links = links;
     uint64_t key = siphash(&c->key, s.url);
     status st = seen_add(i->told, &key, 1, &is_new);
+    if (st == ST_OK)
+        st = forget_lies(i, key, &s, distrust);
     if (st != ST_OK)
         return st;
     buf_clear(&i->packed);
@@ -147,6 +194,28 @@ static status mark_applied(struct ingest *i, const struct fleet_package *p)
     return st;
 }
 
+/* What an agent sent besides its pages. */
+static void tell_of_package(struct ingest *i, const struct fleet_package *p, status st)
+{
+    struct coord *c = i->c;
+    pthread_mutex_lock(&c->lock);
+    struct c_agent *a = agent_get(c, p->agent);
+    bool may = (st != ST_OK || i->strange) && a && agent_may_be_logged(a);
+    pthread_mutex_unlock(&c->lock);
+    if (may && i->strange)
+        log_write(c->o.log, LOG_WARN, "packages",
+                  "visits that are none of the agent's business were dropped agent=%llu sequence=%llu visits=%llu",
+                  (unsigned long long)p->agent, (unsigned long long)p->sequence, (unsigned long long)i->strange);
+    if (may && st != ST_OK)
+        log_write(c->o.log, LOG_ERROR, "packages", "cannot be read agent=%llu sequence=%llu what=\"%s\"",
+                  (unsigned long long)p->agent, (unsigned long long)p->sequence, status_name(st));
+}
+
+static bool is_unreadable(status st)
+{
+    return st == ST_CORRUPT || st == ST_NOT_FOUND || st == ST_LIMIT || st == ST_NEWER;
+}
+
 static status apply_package(struct ingest *i, const struct fleet_package *p)
 {
     struct coord *c = i->c;
@@ -155,12 +224,13 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
     i->package = p;
     i->next = p->base;
     i->new_sites = 0;
+    i->strange = 0;
     if (st == ST_OK) /* its signature was checked when it came */
         st = package_read(buf_span(&bytes), NULL, NULL, take_visit, i);
     buf_done(&bytes);
-    if (st == ST_CORRUPT || st == ST_NOT_FOUND || st == ST_LIMIT || st == ST_NEWER) {
-        log_write(c->o.log, LOG_ERROR, "packages", "cannot be read agent=%llu sequence=%llu what=\"%s\"",
-                  (unsigned long long)p->agent, (unsigned long long)p->sequence, status_name(st));
+    if (st == ST_OK || is_unreadable(st))
+        tell_of_package(i, p, st);
+    if (is_unreadable(st)) {
         i->stats.damaged++;
         apply_rollback(i->apply);
         st = ST_OK;

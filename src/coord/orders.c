@@ -89,9 +89,9 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     }
     task_order_pack(&o, &body);
     agent_order(c, a, ORDER_TASK, buf_span(&body));
-    if (t->wants_links) { /* after their states came, without validators */
+    if (t->wants_links) { /* after their states came */
         buf_clear(&body);
-        recheck_order_pack(&(struct recheck_order){.task = t->number}, &body);
+        recheck_order_pack(&(struct recheck_order){.task = t->number, .is_whole = true}, &body);
         agent_order(c, a, ORDER_RECHECK, buf_span(&body));
     }
     t->has_channel = true;
@@ -110,7 +110,7 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
         t->seeds.n -= used;
     }
     t->seed_count -= o.seed_count < t->seed_count ? o.seed_count : t->seed_count;
-    t->is_dirty = t->seeds.n > 0;
+    t->is_dirty = t->has_only_seeds = t->seeds.n > 0;
     buf_done(&body);
     buf_done(&channel);
     buf_done(&blob);
@@ -140,13 +140,23 @@ void orders_of_task(struct coord *c, struct c_task *t)
         t->is_dirty = false;
         return;
     }
+    /* Seeds wait until the last order is done, and go together: an agent that is silent would else have thousands of
+     * orders waiting. */
+    if (t->has_only_seeds && t->last_order > a->orders_done) {
+        if (!t->is_saved)
+            save_task(c, t);
+        t->is_saved = true;
+        return;
+    }
     if (fleet_begin(c->fleet) != ST_OK)
         return;
     t->is_dirty = false;
     if (t->ending_count && !t->end_order)
         order_end(c, t, a);
-    if (t->network_count)
+    if (t->network_count) {
         order_task(c, t, a);
+        t->last_order = a->orders_given;
+    }
     save_task(c, t);
     note_trouble(c, fleet_commit(c->fleet, false), "write down orders");
 }

@@ -35,8 +35,14 @@ void polls_answer(struct coord *c, struct c_agent *a, struct buf *body)
     if (st != ST_OK && st != ST_END)
         note_trouble(c, st, "read orders");
     int64_t lease = c->o.lease_ms ? c->o.lease_ms : COORD_LEASE_MS;
+    mono_ms now = clock_mono(), until = now + lease + lease / 10;
+    /* One who lied keeps nothing by coming again and again: others get its networks when the lease it has is over. */
+    if (a->is_demoted) {
+        until = a->lease_until < until ? a->lease_until : until;
+        lease = until > now ? until - now : 1;
+    }
     /* Counted from now, which is before the agent reads it: it stops no later than we think it does. */
-    a->lease_until = clock_mono() + lease + lease / 10;
+    a->lease_until = until;
     struct poll_answer p = {.lease_ms = lease,
                             .have = a->sequence,
                             .wants_setup = a->wants_setup,

@@ -34,7 +34,8 @@ enum {
     A_VISITS,
     A_SETUP,
     A_TOKEN_USED,
-    A_OLD_KEY
+    A_OLD_KEY,
+    A_OWN_SITES
 };
 enum {
     C_CHANNEL = 1,
@@ -50,10 +51,13 @@ enum {
     C_CHECKED,
     C_PINNED,
     C_HOST,
-    C_REMOVED
+    C_REMOVED,
+    C_CRAWLED,
+    C_LINKS,
+    C_OWN,
 };
-enum { H_STATE = 1, H_ADDR, H_NETWORK, H_STRAYS, H_PINNED };
-enum { N_STATE = 1, N_AGENT, N_NEXT, N_SINCE, N_WHY, N_HANDED, N_HAD, N_LOST };
+enum { H_STATE = 1, H_ADDR, H_NETWORK, H_STRAYS, H_PINNED, H_ALSO };
+enum { N_STATE = 1, N_AGENT, N_NEXT, N_SINCE, N_WHY, N_HANDED, N_HAD, N_LOST, N_DISTRUST };
 enum {
     T_CHANNEL = 1,
     T_AGENT,
@@ -126,6 +130,7 @@ void save_agent(struct coord *c, struct c_agent *a)
     field_u64_if(&b, A_PACKAGE_BYTES, a->package_bytes);
     field_u64_if(&b, A_VISITS, a->visits);
     field_text_if(&b, A_SETUP, buf_span(&a->setup));
+    field_u64_if(&b, A_OWN_SITES, a->own_sites);
     put_number(c, FLEET_AGENT, a->number, &b, "write down an agent");
     a->is_dirty = false;
     buf_done(&b);
@@ -227,6 +232,9 @@ static void read_agent(struct c_agent *a, struct span packed)
         case A_VISITS:
             a->visits = value_u64(v);
             break;
+        case A_OWN_SITES:
+            a->own_sites = (unsigned)value_u64(v);
+            break;
         case A_SETUP:
             buf_put(&a->setup, v);
             break;
@@ -275,6 +283,9 @@ void save_channel(struct coord *c, const struct c_channel *ch)
     field_i64(&b, C_CHECKED, ch->checked);
     field_u64_if(&b, C_PINNED, ch->pinned_agent);
     field_u64_if(&b, C_REMOVED, ch->is_removed);
+    field_u64_if(&b, C_OWN, ch->is_own);
+    field_u64_if(&b, C_CRAWLED, ch->was_crawled);
+    field_u64_if(&b, C_LINKS, ch->wants_links);
     for (size_t i = 0; i < ch->host_count; i++)
         field_text(&b, C_HOST, ch->hosts[i]);
     put_number(c, FLEET_CHANNEL, ch->id, &b, "write down a channel");
@@ -341,6 +352,15 @@ static status load_channel(void *arg, struct span key, struct span packed)
         case C_REMOVED:
             ch->is_removed = value_u64(v) != 0;
             break;
+        case C_OWN:
+            ch->is_own = value_u64(v) != 0;
+            break;
+        case C_CRAWLED:
+            ch->was_crawled = value_u64(v) != 0;
+            break;
+        case C_LINKS:
+            ch->wants_links = value_u64(v) != 0;
+            break;
         default:
             break;
         }
@@ -366,6 +386,10 @@ void save_host(struct coord *c, const struct c_host *h)
         field_str(&b, H_NETWORK, h->network->text);
     field_u64_if(&b, H_STRAYS, h->strays);
     field_u64_if(&b, H_PINNED, h->pinned_agent);
+    for (size_t i = 0; i < h->also_count; i++) {
+        char network[ADDR_TEXT_MAX + 4];
+        field_str(&b, H_ALSO, network_format(&h->also[i], network));
+    }
     note_trouble(c, fleet_put(c->fleet, FLEET_HOST, span_str(h->name), buf_span(&b)), "write down a host");
     buf_done(&b);
 }
@@ -397,6 +421,10 @@ static status load_host(void *arg, struct span key, struct span packed)
         case H_PINNED:
             h->pinned_agent = value_u64(v);
             break;
+        case H_ALSO:
+            if (h->also_count < COORD_HOST_NETWORKS && network_parse(v, &h->also[h->also_count]) == ST_OK)
+                h->also_count++;
+            break;
         default:
             break;
         }
@@ -423,6 +451,7 @@ void save_network(struct coord *c, const struct c_network *n)
     field_u64_if(&b, N_HANDED, n->handed_over);
     field_u64_if(&b, N_HAD, n->had_agent);
     field_u64_if(&b, N_LOST, n->was_lost);
+    field_u64_if(&b, N_DISTRUST, n->distrust);
     note_trouble(c, fleet_put(c->fleet, FLEET_NETWORK, span_str(n->text), buf_span(&b)), "write down a network");
     buf_done(&b);
 }
@@ -462,6 +491,9 @@ static status load_network(void *arg, struct span key, struct span packed)
             break;
         case N_HANDED:
             n->handed_over = value_u64(v);
+            break;
+        case N_DISTRUST:
+            n->distrust = value_u64(v);
             break;
         case N_LOST:
             n->was_lost = value_u64(v) != 0;
@@ -610,7 +642,7 @@ void save_number(struct coord *c, const char *name, uint64_t value)
                  "write down a number");
 }
 
-static uint64_t load_number(struct coord *c, const char *name)
+uint64_t load_number(struct coord *c, const char *name)
 {
     struct buf b = {0};
     uint64_t n =

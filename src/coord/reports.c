@@ -2,23 +2,47 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "coord/trust.h"
 #include "io/clock.h"
 
 #define SETUP_BYTES_MAX (64u << 10)
+#define SETUP_MS 10000    /* no more often, unless we asked */
+#define OWN_SITES_MAX 100 /* of an agent */
 
-/* Sites of the agent's owner: each is a channel that stays with this agent. */
+/* Somebody crawls the site already: that is not changed by what an agent says. */
+static bool is_taken(struct coord *c, const struct c_agent *a, struct span site)
+{
+    struct arena arena;
+    struct url u;
+    bool is = false;
+    arena_init(&arena);
+    const struct c_host *h =
+        url_parse(&arena, site, NULL, &u) == ST_OK ? table_get(&c->hosts, siphash(&c->key, u.host)) : NULL;
+    for (size_t i = 0; h && i < h->channel_count; i++)
+        is |= !h->channels[i]->is_own || h->channels[i]->pinned_agent != a->number;
+    arena_done(&arena);
+    return is;
+}
+
+/* Sites of the agent's owner: each is a channel that stays with this agent, where nobody else has its network. */
 static void take_own_sites(struct coord *c, struct c_agent *a, const struct agent_setup *s)
 {
-    for (size_t i = 0; i < s->own_site_count && i < 100; i++) {
+    for (size_t i = 0; i < s->own_site_count && a->own_sites < OWN_SITES_MAX && i < OWN_SITES_MAX; i++) {
         struct channel_opts o = {.seeds = &s->own_sites[i], .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
-        struct channel_form f = {.label = s->own_sites[i], .agent = span_str(a->name)};
+        struct channel_form f = {.label = s->own_sites[i], .agent = span_str(a->name), .is_own = true};
         struct c_channel *ch;
         struct buf why = {0};
         status st = channel_new(&o, &f.channel, &why);
-        if (st == ST_OK && !channel_get(c, channel_id(f.channel)))
+        if (st == ST_OK && is_taken(c, a, s->own_sites[i])) {
+            st = ST_EXISTS;
+            buf_puts(&why, "it is crawled already; pin its channel to the agent if that is right");
+        }
+        if (st == ST_OK && !channel_get(c, channel_id(f.channel))) {
             st = channel_put(c, &f, &ch, &why);
-        if (st != ST_OK)
+            a->own_sites += st == ST_OK;
+        }
+        if (st != ST_OK && agent_may_be_logged(a))
             log_write(c->o.log, LOG_WARN, "agents", "an own site is not taken agent=%s why=\"%s\"", a->name,
                       buf_cstr(&why));
         channel_free(f.channel);
@@ -28,9 +52,11 @@ static void take_own_sites(struct coord *c, struct c_agent *a, const struct agen
 
 static void take_setup(struct coord *c, struct c_agent *a, const struct report *r, struct span packed)
 {
-    a->wants_setup = false;
-    if (packed.n > SETUP_BYTES_MAX)
+    mono_ms now = clock_mono();
+    if (packed.n > SETUP_BYTES_MAX || (!a->wants_setup && now - a->setup_at < SETUP_MS))
         return;
+    a->wants_setup = false;
+    a->setup_at = now;
     buf_clear(&a->setup);
     buf_put(&a->setup, packed);
     take_own_sites(c, a, &r->setup);
@@ -39,7 +65,7 @@ static void take_setup(struct coord *c, struct c_agent *a, const struct report *
 
 static void take_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
 {
-    if (o->st != ST_OK) {
+    if (o->st != ST_OK && agent_may_be_logged(a)) {
         struct buf why = {0};
         log_escape(&why, o->why, 200);
         log_write(c->o.log, LOG_WARN, "agents",
@@ -77,6 +103,23 @@ static void take_timing(struct coord *c, const struct c_agent *a, const struct n
     n->requests += t->requests;
 }
 
+/* A report has only those since the one before. What comes again moves to the end. */
+static void take_refusal(struct c_agent *a, struct span text)
+{
+    size_t at = 0;
+    text = utf8_cut(text, sizeof(a->refusals[0].text) - 1);
+    while (at < a->refusal_count && !span_is(text, a->refusals[at].text))
+        at++;
+    if (at == a->refusal_count && at < COORD_REFUSALS)
+        a->refusal_count++;
+    else if (at == a->refusal_count)
+        at = 0;
+    memmove(&a->refusals[at], &a->refusals[at + 1], (a->refusal_count - at - 1) * sizeof(*a->refusals));
+    struct c_refusal *new = &a->refusals[a->refusal_count - 1];
+    new->at = clock_wall();
+    set_text(new->text, sizeof(new->text), text);
+}
+
 void report_note(struct coord *c, struct c_agent *a, const struct report *r, struct span packed)
 {
     buf_clear(&a->report);
@@ -86,9 +129,13 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
         a->boot = r->boot;
         a->wants_setup = true;
     }
-    for (size_t i = 0; i < r->outcome_count; i++)
-        if (r->outcomes[i].number > a->orders_done)
+    /* Of open orders alone, and no more than there are. */
+    uint64_t open = a->orders_given - a->orders_done;
+    for (size_t i = 0; i < r->outcome_count && open; i++)
+        if (r->outcomes[i].number > a->orders_done && r->outcomes[i].number <= a->orders_given) {
             take_outcome(c, a, &r->outcomes[i]);
+            open--;
+        }
     if (r->orders_done > a->orders_done && r->orders_done <= a->orders_given) {
         a->orders_done = r->orders_done;
         note_trouble(c, fleet_orders_done(c->fleet, a->number, a->orders_done), "forget orders that are done");
@@ -100,6 +147,8 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
         take_stray(c, a, &r->strays[i]);
     for (size_t i = 0; i < r->timing_count; i++)
         take_timing(c, a, &r->timings[i]);
+    for (size_t i = 0; i < r->refused_count; i++)
+        take_refusal(a, r->refused[i]);
     if (r->has_setup)
         take_setup(c, a, r, packed);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/table.h"
 #include "codec/zip.h"
@@ -36,6 +37,13 @@
 
 /* ---- agents ---- */
 
+/* So many at once, and so many a second for ever: what one agent may cost. */
+struct allowance {
+    double left;
+    mono_ms at; /* 0: never asked */
+};
+
+#define COORD_REFUSALS 16 /* of an agent, kept: the newest */
 struct c_agent {
     uint64_t number;
     char name[JOIN_NAME_MAX + 1];
@@ -58,6 +66,8 @@ struct c_agent {
     uint64_t dropped; /* visits outside its tasks */
     uint64_t new_sites_today;
     wall_ms new_sites_day;
+    unsigned own_sites;            /* of its owner, taken as channels so far */
+    unsigned check_left, check_at; /* visits until the next draw, and which of them is checked; not stored */
     /* orders */
     uint64_t orders_given, orders_done;
     uint64_t sequence;                        /* newest package that is safe here */
@@ -67,10 +77,18 @@ struct c_agent {
     struct auth_window window;
     mono_ms heard_mono; /* 0: not since we started */
     mono_ms lease_until;
-    struct c_poll *poll; /* waiting; NULL: none */
-    struct buf report;   /* the newest, packed; owned */
-    struct buf setup;    /* packed report with a setup, stored; owned */
+    unsigned calls_open;          /* requests under way */
+    struct allowance calls, talk; /* how often it may call; how much about it goes into the log */
+    struct c_poll *poll;          /* waiting; NULL: none */
+    struct buf report;            /* the newest, packed; owned */
+    struct buf setup;             /* packed report with a setup, stored; owned */
+    struct c_refusal {
+        wall_ms at;
+        char text[256];
+    } refusals[COORD_REFUSALS]; /* what its owner's rules did not allow, oldest first */
+    size_t refusal_count;
     bool wants_setup;
+    mono_ms setup_at;  /* the newest came */
     uint64_t boot;     /* of the process that reported last */
     bool is_dirty;     /* stored figures changed: written now and then */
     bool was_away;     /* said in the log */
@@ -85,7 +103,9 @@ struct c_channel {
     char label[COORD_LABEL_MAX];
     summary_kind kind;
     bool wants_warc, is_paused, is_found; /* found: made from a link, not by a person */
+    bool is_own;                          /* made because an agent's owner named the site: takes nothing from others */
     bool is_removed;                      /* goes when its tasks have ended */
+    bool was_crawled, wants_links;        /* before it had agents: adopt.c */
     uint64_t expected_pages;
     char program[33];
     int64_t every_ms;       /* between two rechecks; 0: never */
@@ -102,6 +122,7 @@ struct c_channel {
 
 /* ---- hosts and networks ---- */
 
+#define COORD_HOST_NETWORKS 8
 typedef enum host_state { HOST_NEW = 1, HOST_ASKED, HOST_PLACED, HOST_FAILED } host_state;
 
 struct c_host {
@@ -110,6 +131,8 @@ struct c_host {
     struct addr addr;
     struct c_network *network; /* borrowed; NULL until placed */
     mono_ms retry_at;
+    struct network also[COORD_HOST_NETWORKS]; /* where its name leads besides `network`, as we resolved it */
+    size_t also_count;
     unsigned strays;             /* times that an agent found it elsewhere */
     uint64_t pinned_agent;       /* whoever has it, wherever it is; 0: by network */
     struct c_channel **channels; /* owned array: those that reach it */
@@ -128,8 +151,9 @@ struct c_network {
     uint64_t agent;
     uint64_t next_agent; /* LEAVING: to whom; 0: the strategy decides */
     unsigned leaving;    /* tasks whose end is not confirmed */
-    bool was_lost;  /* its last agent vanished with the URLs it had found: its pages are read anew for their links */
-    bool had_agent; /* somebody crawled it before: its pages' states can be had from us */
+    bool was_lost;     /* its last agent vanished with the URLs it had found: its pages are read anew for their links */
+    bool had_agent;    /* somebody crawled it before: its pages' states can be had from us */
+    uint64_t distrust; /* what was fetched there below this number was said by somebody who lied */
     wall_ms since;
     char why[160];
     uint32_t rtt_us, server_us; /* as its agent measured; 0: not yet; not stored */
@@ -154,6 +178,9 @@ struct c_task {
     bool is_end_confirmed;       /* its agent has stopped, */
     uint64_t end_sequence;       /* and everything it found is in its packages up to this one */
     bool is_dirty;               /* its agent does not know all of it yet */
+    uint64_t last_order;         /* that told its agent about it; 0: none since we started */
+    bool has_only_seeds;         /* that its agent does not know */
+    bool is_saved;               /* with them, while that order is not done */
     bool has_channel;            /* its agent has the channel as it is now */
     bool wants_links;            /* its agent has to read known pages again: was_lost */
     bool wants_states;           /* its agent may get the states of pages that were known before */
@@ -169,7 +196,8 @@ struct c_task {
 /* A request whose signature was right. */
 struct caller {
     struct auth auth;
-    bool knows_old; /* it was made for the key that the coordinator had before: so is the answer */
+    bool knows_old;  /* it was made for the key that the coordinator had before: so is the answer */
+    bool is_counted; /* in its agent's calls_open */
 };
 
 struct c_poll {
@@ -223,7 +251,10 @@ struct coord {
     struct httpd *httpd;
     struct serve *serve;
     struct workers *workers;
-    struct limiter *strangers, *refusals; /* calls without a proof; lines in the log about them */
+    struct limiter *strangers, *refusals, *all_refusals; /* calls without a proof; lines in the log about them */
+    atomic_ullong untold;                                /* refusals without a line of their own */
+    struct httpd_counts told_counts;                     /* as of the last line about connections; the loop's thread */
+    mono_ms told_at;
     struct inbox *inbox;
     struct ingest *ingest;
     struct admin *admin;
@@ -240,6 +271,7 @@ void save_host(struct coord *c, const struct c_host *h);
 void save_network(struct coord *c, const struct c_network *n);
 void save_task(struct coord *c, const struct c_task *t);
 void save_number(struct coord *c, const char *name, uint64_t value);
+uint64_t load_number(struct coord *c, const char *name); /* 0: never saved */
 /* A write to the fleet store failed: said once, and the coordinator stops taking things in until one succeeds. */
 void note_trouble(struct coord *c, status st, const char *doing);
 
@@ -262,6 +294,10 @@ void agent_set_state(struct coord *c, struct c_agent *a, agent_state s);
 void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves its networks */
 /* Numbers it, keeps it, wakes its poll. */
 void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct span body);
+/* True: one more line about it may go into the log. What an agent can make happen as often as it likes must not fill
+ * our disk. */
+bool agent_may_be_logged(struct c_agent *a);
+bool allowance_take(struct allowance *p, double per_s, double burst, mono_ms now);
 bool agent_is_there(const struct coord *c, const struct c_agent *a); /* heard within two polls, or its hours are over */
 bool agent_may_work(const struct coord *c, const struct c_agent *a); /* takes networks: joined, running, trusted */
 bool agent_is_in_hours(const struct c_agent *a, wall_ms at);
@@ -275,7 +311,7 @@ struct channel_form {
     struct channel *channel;           /* taken */
     struct span label, program, agent; /* agent: pinned to this one; empty: by strategy */
     summary_kind kind;
-    bool wants_warc, is_paused, is_found;
+    bool wants_warc, is_paused, is_found, is_own;
     uint64_t expected_pages;
     int64_t every_ms;
 };
@@ -293,6 +329,9 @@ void channel_know_link(struct c_channel *ch, uint64_t digest); /* a link out of 
 #define CHANNEL_EVERY_DEFAULT_MS (24ll * 3600 * 1000)
 void channels_tick(struct coord *c, wall_ms now);
 void channels_index(struct coord *c); /* after records_load */
+/* After a start: links that nobody has followed yet, once more. */
+MUST_USE status channels_tell_again(struct coord *c, struct buf *why);
+MUST_USE status channels_adopt(struct coord *c, struct buf *why); /* adopt.c: of a folder that was crawled without us */
 void channel_dispose(struct c_channel *ch);
 void channel_add_task(struct c_channel *ch, struct c_task *t);
 
@@ -301,17 +340,23 @@ void channel_add_task(struct c_channel *ch, struct c_task *t);
 struct c_host *assign_host(struct coord *c, struct c_channel *ch, struct span name);
 void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct span url);
 void assign_resolved(struct coord *c, struct c_host *h, status st, const struct addr *addr);
+/* All addresses that its name leads to. */
+void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addrs, size_t n);
 /* An agent found a host elsewhere. */
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr);
 /* Moves a network to another agent (0: the strategy decides), with its pages and its politeness. */
 MUST_USE status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char *why);
 void assign_leave_agent(struct coord *c, uint64_t agent, const char *why); /* all its networks */
+/* The agent lied: what is known of its networks counts until somebody else says otherwise, and no longer. */
+void assign_distrust(struct coord *c, uint64_t agent);
+/* The fetch number below which nothing that was said about the page's host is believed; 0: all of it is. */
+uint64_t assign_distrust_of(struct coord *c, const struct url *u);
 void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o);
 void assign_tick(struct coord *c, mono_ms now);
 void assign_channel_changed(struct coord *c, struct c_channel *ch);
 void assign_channel_ends(struct coord *c, struct c_channel *ch);
 /* Asks every agent that has a finished task of it to look at its pages again. False: nobody could be asked now. */
-bool assign_recheck(struct coord *c, struct c_channel *ch);
+bool assign_recheck(struct coord *c, struct c_channel *ch, bool is_whole);
 void assign_drop_tasks(struct coord *c, struct c_channel *ch); /* all of them have ended */
 void assign_free(struct coord *c);
 struct c_task *task_get(struct coord *c, uint64_t number);

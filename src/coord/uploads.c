@@ -12,6 +12,8 @@
 #include "wire/package.h"
 #include "wire/paths.h"
 
+#define WAITING_AN_AGENT 32 /* packages that are safe and not applied */
+
 enum { HAVE = 1, WHOLE = 2, WANTED = 3, WHY = 4 };
 
 static bool sequence_of(struct span target, uint64_t *out)
@@ -76,7 +78,9 @@ static status check_part(struct coord *c, uint64_t agent, uint64_t sequence, con
         st = package_check(buf_span(&package), &key[0], head);
         if (st == ST_REFUSED)
             st = package_check(buf_span(&package), &key[1], head);
-        *why = st == ST_REFUSED ? "the signature is not the agent's" : "damaged";
+        *why = st == ST_REFUSED ? "the signature is not the agent's"
+               : st == ST_NEWER ? "made by a newer version: update the coordinator"
+                                : "damaged";
     }
     if (st == ST_OK && (head->agent != agent || head->sequence != sequence || !is_for_us(c, &head->coordinator))) {
         st = ST_INVALID;
@@ -131,6 +135,28 @@ static status take(struct coord *c, uint64_t agent, const struct package_head *h
     return st;
 }
 
+static void complain(struct coord *c, uint64_t agent, uint64_t sequence, const char *why)
+{
+    pthread_mutex_lock(&c->lock);
+    struct c_agent *a = agent_get(c, agent);
+    bool may = a && agent_may_be_logged(a);
+    pthread_mutex_unlock(&c->lock);
+    if (may)
+        log_write(c->o.log, LOG_WARN, "packages", "refused agent=%llu sequence=%llu why=\"%s\"",
+                  (unsigned long long)agent, (unsigned long long)sequence, why);
+}
+
+/* What is here waits its turn: an agent that sends faster than all of it can be taken in must not fill the disk, nor
+ * keep the others waiting for long. */
+static bool is_too_far_ahead(struct coord *c, uint64_t agent)
+{
+    pthread_mutex_lock(&c->lock);
+    const struct c_agent *a = agent_get(c, agent);
+    bool is = a && a->sequence - a->applied >= WAITING_AN_AGENT;
+    pthread_mutex_unlock(&c->lock);
+    return is;
+}
+
 void upload_piece(struct coord *c, uint64_t agent, struct span target, struct span piece, struct httpd_answer *ans)
 {
     uint64_t sequence, last = 0, offset = 0, all = 0, have = 0;
@@ -151,6 +177,11 @@ void upload_piece(struct coord *c, uint64_t agent, struct span target, struct sp
         field_u64(&ans->body, WANTED, last + 1);
         return;
     }
+    if (is_too_far_ahead(c, agent)) {
+        ans->status = 503;
+        buf_puts(&ans->head, "Retry-After: 1\n");
+        return;
+    }
     status st = inbox_piece(c->inbox, agent, sequence, offset, piece, &have);
     if (st == ST_INVALID) {
         ans->status = 409;
@@ -163,8 +194,7 @@ void upload_piece(struct coord *c, uint64_t agent, struct span target, struct sp
         if (st == ST_OK)
             st = take(c, agent, &head, all);
         else if (st != ST_IO && st != ST_FULL) {
-            log_write(c->o.log, LOG_WARN, "packages", "refused agent=%llu sequence=%llu why=\"%s\"",
-                      (unsigned long long)agent, (unsigned long long)sequence, why);
+            complain(c, agent, sequence, why);
             inbox_drop_part(c->inbox, agent, sequence);
             ans->status = 422;
             field_str(&ans->body, WHY, why);
@@ -203,6 +233,7 @@ static status put_state(void *arg, const struct page *p)
     if (url_parse(&s->arena, p->url, NULL, &u) != ST_OK)
         return ST_OK;
     pthread_mutex_lock(&s->c->lock);
+    bool is_suspect = p->fetch_number < assign_distrust_of(s->c, &u);
     const struct c_host *h = table_get(&s->c->hosts, siphash(&s->c->key, u.host));
     bool is_theirs = h && (h->pinned_agent == s->agent || (h->network && h->network->agent == s->agent));
     bool is_lost = h && h->network && h->network->was_lost;
@@ -211,10 +242,13 @@ static status put_state(void *arg, const struct page *p)
         return ST_OK;
     field_text(&b, 1, p->url);
     field_u64_if(&b, 2, p->depth);
-    field_i64(&b, 3, p->at);
-    field_u64_if(&b, 4, p->http_status);
-    field_u64_if(&b, 5, p->digest);
-    if (!is_lost) { /* else it has to be got whole: whoever found its links has vanished with them */
+    /* Of what somebody said who lied only the address is worth something: whatever is found there now is news. */
+    field_i64(&b, 3, is_suspect ? clock_wall() : p->at);
+    if (!is_suspect) {
+        field_u64_if(&b, 4, p->http_status);
+        field_u64_if(&b, 5, p->digest);
+    }
+    if (!is_lost && !is_suspect) { /* else it has to be got whole: whoever found its links has vanished with them */
         field_text_if(&b, 6, p->etag);
         field_text_if(&b, 7, p->last_modified);
     }

@@ -90,6 +90,7 @@ static void keep_opts(struct crawl *cr, const struct crawl_opts *o)
     struct arena *a = &cr->strings;
     cr->o = *o;
     cr->o.data_dir = arena_copy(a, span_str(o->data_dir)).p;
+    cr->o.worker_path = o->worker_path ? arena_copy(a, span_str(o->worker_path)).p : NULL;
     cr->o.fetch.user_agent = arena_copy(a, o->fetch.user_agent);
     cr->o.fetch.headers = keep_spans(a, o->fetch.headers, o->fetch.header_count);
     cr->o.fetch.proxy = arena_copy(a, o->fetch.proxy);

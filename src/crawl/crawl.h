@@ -10,6 +10,7 @@
 #include "crawl/channel.h"
 #include "io/fetcher.h"
 #include "io/resolver.h"
+#include "mobile/program.h"
 #include "plan/frontier.h"
 #include "store/sink.h"
 
@@ -35,7 +36,8 @@ struct crawl_opts {
     /* May this host be fetched from that address? Asked when an address is known, on the shards' threads. False: the
      * host and all that waits on it are dropped; whoever answers has taken note. NULL: yes. */
     bool (*may_use)(void *self, struct span host, const struct addr *addr, uint64_t channel);
-    void *self; /* borrowed: of may_use */
+    void *self;              /* borrowed: of may_use */
+    const char *worker_path; /* borrowed: orb-worker, for programs; NULL: looked for */
     const struct log *log;
 };
 
@@ -102,9 +104,10 @@ MUST_USE status crawl_seed(struct crawl *cr, uint64_t channel, const struct span
  */
 MUST_USE status crawl_drop(struct crawl *cr, uint64_t channel);
 /* Queues up to `pages_max` (0: all) known pages of a channel that were last visited before `older_than` (0: any),
- * oldest visit first, for a conditional request. Those that wait already are left out. Hosts that were given up get
+ * oldest visit first, for a conditional request, or for one without conditions when `is_whole`. Those that wait already
+ * are left out. Hosts that were given up get
  * another chance. */
-MUST_USE status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than,
+MUST_USE status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than, bool is_whole,
                               uint64_t *queued);
 /* Nothing is lent while paused; what is under way ends. */
 void crawl_pause(struct crawl *cr, bool is_paused);
@@ -129,6 +132,31 @@ struct channel_progress {
 };
 /* False: no such channel. Any thread. */
 bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_progress *out);
+
+/* ---- programs ----
+ *
+ * Run on the good pages of channels that name them, in processes of their own (mobile/master.h), one for each shard.
+ * Called like those above. Nothing of this is kept in the folder: it is told anew after each crawl_open. A page whose
+ * program fails, or is not here, goes on without it. */
+
+/* This version is used from the next page on. `last` (NULL: none): an earlier one that was good, to fall back to.
+ * ST_EXISTS: it is here already, or a newer one; ST_NOT_FOUND: there is no orb-worker; ST_INVALID, ST_LIMIT: as
+ * master_set. Copied. */
+MUST_USE status crawl_program_set(struct crawl *cr, const struct program *p, const struct program *last);
+/* This version is used no more: the last good one goes on, or none. */
+void crawl_program_drop(struct crawl *cr, struct span name, uint64_t serial);
+/* The program of a channel; "": none. */
+MUST_USE status crawl_program_bind(struct crawl *cr, uint64_t channel, struct span name);
+
+struct program_state {
+    char name[PROGRAM_NAME_MAX + 1];
+    uint64_t serial;        /* the oldest that is in use; 0: none is */
+    uint64_t failed_serial; /* the newest that failed; 0: none did */
+    uint64_t pages, errors; /* since it was given */
+    char last_error[256];   /* cut; text from the script */
+};
+/* All shards together, at most `max` of them; returns how many. Any thread. */
+size_t crawl_programs(struct crawl *cr, struct program_state *out, size_t max);
 
 /* For `orb explain`: what the folder knows and would do with a URL, as lines of text and as a JSON object. Reads only;
  * the folder may be in use. */

@@ -13,6 +13,7 @@
 #include "crawl/crawl.h"
 #include "crawl/route.h"
 #include "crawl/writer.h"
+#include "mobile/master.h"
 #include "plan/frontier.h"
 #include "store/records.h"
 #include "store/runs.h"
@@ -43,10 +44,11 @@ struct lane {
 /* What a shard has of it. */
 struct shard_lane {
     uint64_t id;
-    struct channel *channel;           /* owned */
-    struct channel_progress n;         /* counters; not what is queued */
-    uint64_t arrived;                  /* URLs that came from other shards since the last publication */
-    struct channel_progress published; /* under lane_lock */
+    struct channel *channel;            /* owned */
+    char program[PROGRAM_NAME_MAX + 1]; /* run on its pages; "": none */
+    struct channel_progress n;          /* counters; not what is queued */
+    uint64_t arrived;                   /* URLs that came from other shards since the last publication */
+    struct channel_progress published;  /* under lane_lock */
 };
 
 struct job {
@@ -88,17 +90,21 @@ struct shard {
     uint64_t foreign[RECENT_NAMES]; /* keys of links out of their channel that were passed on */
     struct table dns_took;          /* host key -> microseconds + 1, until its next request */
     unsigned in_flight, resolving;
-    struct job *waiting; /* robots.txt fetches between two hops */
-    bool is_stalled;     /* the disk is full: what is finished waits, nothing new is lent */
+    struct job *waiting;                     /* robots.txt fetches between two hops */
+    struct master *master;                   /* owned; NULL until there is a program */
+    struct asked *asked_first, **asked_last; /* owned: pages that no program's line has room for yet, oldest first */
+    bool is_stalled;                         /* the disk is full: what is finished waits, nothing new is lent */
     mono_ms stalled_since;
     bool is_quitting;
     atomic_uint_fast64_t journal_bytes; /* since the last checkpoint */
     struct crawl_stats stats;
     /* shared */
-    pthread_mutex_t lock; /* over the three below */
+    pthread_mutex_t lock; /* over those below but is_idle */
     struct buf inbox;
     struct crawl_stats published;
     struct frontier_counts counts;
+    struct program_state *programs; /* owned: as published */
+    size_t program_count;
     atomic_bool is_idle;
 };
 
@@ -209,8 +215,16 @@ mono_ms shard_now(struct shard *s);
 void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr);
 
 /* ---- visit.c ---- */
-void visit_page(struct shard *s, struct job *j, const struct fetch_result *r);
+/* `said`: what the channel's program said of the page; NULL: nothing. */
+void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, const struct program_result *said);
 void visit_refused(struct shard *s, struct job *j);
+
+/* ---- programs.c ---- */
+/* True: a program is asked about the page, and visit_page follows with its answer. */
+bool programs_ask(struct shard *s, struct job *j, const struct fetch_result *r);
+bool programs_want_headers(const struct shard *s, uint64_t channel);
+void programs_publish(struct shard *s);
+void programs_done(struct shard *s); /* pages that wait are dropped, unvisited */
 
 /* ---- finish.c ---- */
 /* A page was visited: it is written down with the others of this turn. `sum` and its links live in the shard's arena;

@@ -141,7 +141,9 @@ static status say_page(void *arg, const struct page *p)
     fact_f(e, "depth", "depth", "%u links from a seed", p->depth);
     if (p->canonical.n)
         fact(e, "canonical", "canonical", p->canonical);
-    if (p->page_flags)
+    if (p->page_flags & PAGE_SKIPPED)
+        fact_f(e, "program", "program", "left out of the index by skip()");
+    else if (p->page_flags)
         fact_f(e, "robots", "page asks", "%s%s%s%s", p->page_flags & PAGE_NOINDEX ? "noindex " : "",
                p->page_flags & PAGE_NOFOLLOW ? "nofollow " : "", p->page_flags & PAGE_NOARCHIVE ? "noarchive " : "",
                p->page_flags & PAGE_NOSNIPPET ? "nosnippet" : "");

@@ -370,8 +370,8 @@ static void on_fetched(void *arg, const struct fetch_result *r)
     s->stats.bytes_wire += r->wire_bytes;
     if (j->lease.kind == LEASE_ROBOTS)
         robots_fetch_done(s, j, r);
-    else
-        visit_page(s, j, r);
+    else if (!programs_ask(s, j, r))
+        visit_page(s, j, r, NULL);
     /* Once a turn, not once a page: requests then leave in bunches, so that the server wakes once for several and we
      * stay in the same code (and its cache lines) for longer. It saved a fifth of the CPU time a page on loopback. */
     if (!s->is_stalled)
@@ -387,6 +387,7 @@ void shard_fetch(struct shard *s, struct job *j, struct span url, const struct a
                             .etag = is_page ? j->lease.etag : (struct span){0},
                             .last_modified = is_page ? j->lease.last_modified : (struct span){0},
                             .any_type = !is_page,
+                            .keep_headers = is_page && programs_want_headers(s, j->lease.channel),
                             .done = on_fetched,
                             .arg = j};
     fetcher_get(s->fetcher, &req);
@@ -497,6 +498,7 @@ void shard_publish(struct shard *s)
     pthread_mutex_lock(&s->lock);
     s->published = s->stats;
     s->counts = counts;
+    programs_publish(s);
     pthread_mutex_unlock(&s->lock);
     lane_publish(s);
 }
@@ -598,6 +600,7 @@ status shard_init(struct shard *s, struct crawl *cr, unsigned index)
     s->index = index;
     pthread_mutex_init(&s->lock, NULL);
     arena_init(&s->arena);
+    s->asked_last = &s->asked_first;
     struct frontier_opts f = {.pace = pace_default,
                               .key = &cr->key,
                               .memory_max = (o->frontier_bytes ? o->frontier_bytes : 64u << 20) / cr->shard_count,
@@ -648,6 +651,7 @@ void shard_done(struct shard *s)
     s->is_quitting = true;
     s->has_thread = false;
     fetcher_free(s->fetcher); /* calls back what is under way: on_fetched frees the jobs */
+    programs_done(s);
     resolver_free(s->resolver);
     for (size_t i = 0; i < s->finished_count; i++)
         job_free(s->finished[i].job);

@@ -166,6 +166,7 @@ struct recheck {
     struct table waiting; /* keys that are in a queue already */
     struct arena arena;
     uint64_t most, queued;
+    bool is_whole;
 };
 
 static status recheck_page(void *arg, const struct page *p)
@@ -177,7 +178,7 @@ static status recheck_page(void *arg, const struct page *p)
         return ST_OK;
     /* Pages got before there was an index are got once more, whole. */
     bool lacks_content = r->cr->sink.has_contents && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
-    bool is_copy = p->good_at != 0 && !lacks_content;
+    bool is_copy = p->good_at != 0 && !lacks_content && !r->is_whole;
     queue_now(r->cr, &(struct frontier_url){.key = p->key,
                                             .url = &u,
                                             .channel = p->channel,
@@ -215,9 +216,10 @@ static status reading_store(struct crawl *cr, struct store **own)
     return st == ST_OK ? store_open(cr->o.data_dir, STORE_READ, own, NULL) : st;
 }
 
-status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than, uint64_t *queued)
+status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than, bool is_whole,
+                     uint64_t *queued)
 {
-    struct recheck r = {.cr = cr, .most = pages_max};
+    struct recheck r = {.cr = cr, .most = pages_max, .is_whole = is_whole};
     struct store *own = NULL;
     if (!crawl_lane(cr, channel))
         return ST_NOT_FOUND;

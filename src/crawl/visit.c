@@ -3,6 +3,7 @@
 
 #include "base/pack.h"
 #include "base/utf8.h"
+#include "codec/digest.h"
 #include "crawl/engine.h"
 #include "io/clock.h"
 #include "web/charset.h"
@@ -82,6 +83,14 @@ static void finds_add_far(struct shard *s, struct finds *f, const struct url *u,
                                                         .depth = (uint16_t)depth};
 }
 
+/* A channel may reach over hosts that others crawl: which those are is known only when they have an address. So links
+ * between hosts are passed on even where they are followed. */
+static void pass_on(struct shard *s, const struct job *j, const struct url *u, struct summary_link *l)
+{
+    if (s->crawl->sink.keeps_foreign && !span_eq(u->host, j->lease.host) && is_new_far(s, l->key))
+        l->flags |= SUMMARY_LINK_FOREIGN;
+}
+
 /* Marks the new ones; drops the others unless they tell the index something. ST_FULL, ST_IO: nothing was changed. */
 static status finds_settle(struct shard *s, struct finds *f)
 {
@@ -95,7 +104,7 @@ static status finds_settle(struct shard *s, struct finds *f)
             s->recent[f->marks[i] % RECENT_LINKS] = f->marks[i];
         if (is_new[i])
             f->links[i].flags |= SUMMARY_LINK_NEW;
-        else if (!f->is_name[i])
+        else if (!f->is_name[i] && !(f->links[i].flags & SUMMARY_LINK_FOREIGN))
             continue;
         f->links[kept] = f->links[i];
         f->urls[kept++] = f->urls[i];
@@ -166,7 +175,6 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
     unsigned depth = j->lease.depth + 1;
     uint64_t folder = folder_of(s, base) + j->lease.channel;
     uint64_t site = siphash(&s->crawl->key, j->lease.host);
-    finds_init(f, &s->arena, facts->link_count);
     for (size_t i = 0; i < facts->link_count; i++) {
         const struct fact_link *l = &facts->links[i];
         if (!is_followed(l->kind) || l->href.n == 0 || l->href.p[0] == '#')
@@ -185,6 +193,8 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
         out->rel = l->rel;
         out->text = l->text;
         out->depth = (uint16_t)depth;
+        if (!(l->rel & REL_NOFOLLOW))
+            pass_on(s, j, u, out);
         f->marks[f->n - 1] = mark;
         f->is_name[f->n - 1] = is_news(s, l, out->key, site);
         if (!f->is_name[f->n - 1])
@@ -232,6 +242,7 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
     out->kind = LINK_REFRESH;
     out->depth = (uint16_t)j->lease.depth;
     out->hops = (uint8_t)(j->lease.hops + 1);
+    pass_on(s, j, u, out);
 }
 
 static unsigned header_flags(const struct crawl *cr, struct span values)
@@ -323,8 +334,48 @@ static void describe_answer(struct shard *s, const struct job *j, const struct f
     sum->total_us = r->timing.total_us;
 }
 
+/* ---- what a program said ---- */
+
+/* Links that a program found are links like any other, after those of the page. */
+static void find_follows(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
+                         const struct program_result *said, struct finds *f)
+{
+    unsigned depth = j->lease.depth + 1;
+    for (size_t i = 0; i < said->follow_count; i++) {
+        struct url *u = resolve(s, said->follows[i], page);
+        channel_verdict verdict = u ? channel_check(c, u, depth, NULL) : CHANNEL_EXCLUDED;
+        if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign)
+            finds_add_far(s, f, u, &(struct fact_link){.kind = LINK_A}, depth);
+        if (verdict != CHANNEL_YES)
+            continue;
+        struct summary_link *out = finds_add(f, s->crawl, u);
+        out->kind = LINK_A;
+        out->depth = (uint16_t)depth;
+        pass_on(s, j, u, out);
+    }
+}
+
+static void take_said(struct shard *s, const struct program_result *said, struct summary *sum)
+{
+    struct summary_field *fields = arena_alloc(&s->arena, (said->field_count + 1) * sizeof(*fields));
+    for (size_t i = 0; i < said->field_count; i++)
+        fields[i] = (struct summary_field){said->fields[i].name, said->fields[i].value};
+    sum->fields = fields;
+    sum->field_count = said->field_count;
+    if (said->is_skipped)
+        sum->page_flags |= PAGE_NOINDEX | PAGE_SKIPPED;
+    if (said->has_summary && s->crawl->sink.keeps_text) {
+        /* What it is found by has changed when this has. */
+        sum->digest = digest_blake2b64(said->summary);
+        sum->text = said->summary;
+        sum->headings = NULL;
+        sum->heading_count = 0;
+    }
+}
+
 static void find_in_page(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
-                         const struct fetch_result *r, struct summary *sum, struct finds *f)
+                         const struct fetch_result *r, const struct program_result *said, struct summary *sum,
+                         struct finds *f)
 {
     const struct facts *facts = read_body(s, r, sum);
     struct url parsed;
@@ -339,11 +390,17 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
         if (u)
             sum->canonical = u->href;
     }
-    if (facts && sum->is_html && !(sum->page_flags & PAGE_NOFOLLOW))
+    bool may_follow = facts && !(sum->page_flags & PAGE_NOFOLLOW);
+    finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0));
+    if (may_follow && sum->is_html)
         find_links(s, j, c, facts, base, f);
+    if (may_follow && said)
+        find_follows(s, j, c, page, said, f);
+    if (said)
+        take_said(s, said, sum);
 }
 
-void visit_page(struct shard *s, struct job *j, const struct fetch_result *r)
+void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, const struct program_result *said)
 {
     struct summary sum;
     struct finds finds = {0};
@@ -356,7 +413,7 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *r)
     struct channel *c = shard_channel(s, j->lease.channel);
     bool is_read = r->st == ST_OK && c && url_parse(&s->arena, j->lease.url, NULL, &page) == ST_OK;
     if (is_read && r->http_status >= 200 && r->http_status < 300)
-        find_in_page(s, j, c, &page, r, &sum, &finds);
+        find_in_page(s, j, c, &page, r, said, &sum, &finds);
     else if (is_read && r->http_status >= 300 && r->http_status < 400 && r->location.n)
         find_redirect(s, j, c, &page, r->location, &sum, &finds);
 

@@ -10,6 +10,8 @@
 void heads_clear(struct heads *h)
 {
     buf_clear(&h->text);
+    buf_clear(&h->lines);
+    h->keeps_lines = false;
     h->has = 0;
     h->bytes = 0;
     h->http_status = 0;
@@ -20,6 +22,7 @@ void heads_clear(struct heads *h)
 void heads_done(struct heads *h)
 {
     buf_done(&h->text);
+    buf_done(&h->lines);
 }
 
 struct span heads_get(const struct heads *h, head_id id)
@@ -35,8 +38,10 @@ static void status_line(struct heads *h, struct span line)
     if (!span_starts_nocase(line, SPAN("HTTP/")) || line.n < 6 || !ascii_is_digit(line.p[5]))
         return;
     size_t bytes = h->bytes;
+    bool keeps_lines = h->keeps_lines;
     heads_clear(h);
     h->bytes = bytes;
+    h->keeps_lines = keeps_lines;
     h->is_inside = true;
     int minor = line.n > 7 && line.p[6] == '.' && ascii_is_digit(line.p[7]) ? line.p[7] - '0' : 0;
     h->http_version = (line.p[5] - '0') * 10 + minor;
@@ -114,6 +119,10 @@ void heads_line(struct heads *h, struct span line)
         return;
     }
     size_t colon = span_find(line, ':', 0);
+    if (h->keeps_lines && colon < line.n && h->lines.n + line.n < HEAD_TEXT_MAX) {
+        buf_put(&h->lines, span_trim(line));
+        buf_putc(&h->lines, '\n');
+    }
     head_id id = colon == line.n ? HEAD_MAX : name_id(span_cut(line, 0, colon));
     if (id == HEAD_MAX)
         return;

@@ -22,7 +22,9 @@ typedef enum head_id {
 } head_id;
 
 struct heads {
-    struct buf text; /* owned */
+    struct buf text;  /* owned */
+    struct buf lines; /* owned: all header lines of the response, "Name: value\n", when keeps_lines */
+    bool keeps_lines; /* set after heads_clear */
     struct {
         uint32_t at, n;
     } value[HEAD_MAX];

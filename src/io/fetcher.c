@@ -362,6 +362,7 @@ static void job_prepare(struct fetcher *f, struct job *j, const struct fetch_req
     j->counted = 0;
     j->error[0] = '\0';
     heads_clear(&j->heads);
+    j->heads.keeps_lines = req->keep_headers;
     buf_clear(&j->body);
     bool has_new_addr = !addr_eq(&j->addr, &req->addr) || !j->connect_text[0];
     j->addr = req->addr;
@@ -539,6 +540,7 @@ static void fill_heads(const struct job *j, struct fetch_result *r)
     r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
     r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
     r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
+    r->headers = buf_span(&h->lines);
     r->body_unwanted = j->is_unwanted;
     r->declared_bytes = j->declared_bytes;
 }

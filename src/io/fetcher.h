@@ -45,6 +45,7 @@ struct fetch_result {
     struct span content_type, etag, last_modified, location, retry_after, date,
         content_encoding;       /* raw values; empty = absent */
     struct span robots_tags;    /* all X-Robots-Tag values, one a line */
+    struct span headers;        /* all lines, "Name: value\n", when they were asked for */
     struct span link_canonical; /* target of a Link: <...>; rel="canonical" header, or empty */
     struct span body;           /* decoded */
     bool body_cut;              /* stopped at body_bytes_max */
@@ -65,6 +66,7 @@ struct fetch_req {
     bool any_type; /* take the body whatever its type; else only HTML, XHTML, text/plain and untyped are read, others
                       are dropped as early as is cheap */
     bool is_head;
+    bool keep_headers; /* all header lines in the result */
     fetch_fn *done;
     void *arg;
 };

@@ -21,7 +21,8 @@
 #include "io/tls_key.h"
 
 #define CONNECTIONS_DEFAULT 4096
-#define CONNECTIONS_SPARE 512 /* libmicrohttpd's own limit is higher by these: who gives way is ours to say */
+/* libmicrohttpd's own limit is higher by those that are leaving and by these: who gives way is ours to say. */
+#define CONNECTIONS_SPARE 256
 #define IDLE_TIMEOUT_DEFAULT_S 60
 #define BODY_MEMORY_DEFAULT ((size_t)256 << 20)
 #define BACKLOG 1024
@@ -248,6 +249,7 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *conn)
     x->answer.status = MHD_HTTP_OK;
     if (x->visitor) {
         mono_ms by = clock_mono() + h->pace.head_ms;
+        guard_talks(x->visitor);
         if (by < guard_deadline_of(x->visitor))
             guard_deadline(x->visitor, by);
     }
@@ -415,8 +417,9 @@ static enum MHD_Result take_head(struct httpd *h, struct exchange *x, const char
         return MHD_NO;
     x->is_seen = true;
     x->declared = declared_length(x);
-    guard_busy(h->guard, x->visitor);
     admit(h, x, method);
+    if (x->admission.is_known) /* a stranger is busy when all of its request is there */
+        guard_busy(h->guard, x->visitor);
     if (x->declared > 0)
         guard_deadline(x->visitor, clock_mono() + h->pace.body_grace_ms + h->pace.body_window_ms);
     if (!x->is_answered || !must_answer_early(x))
@@ -480,6 +483,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *conn, const 
     }
     if (!x->is_answered) {
         x->is_answered = true;
+        guard_busy(h->guard, x->visitor);
         guard_deadline(x->visitor, MONO_NEVER);
         call_handler(h, x, method);
         if (x->is_deferred)
@@ -537,7 +541,8 @@ static struct MHD_Daemon *start(struct lane *l, const struct httpd_opts *o)
     struct MHD_OptionItem head[] = {{MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->request_head_max, NULL},
                                     {MHD_OPTION_END, 0, NULL}};
     static struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    unsigned connections = connections_of(o) + CONNECTIONS_SPARE;
+    unsigned connections = connections_of(o);
+    connections += guard_leaving_max(connections) + CONNECTIONS_SPARE;
     /* epoll, because poll looks at every idle connection for every event: 1,000 of them at 200 requests a second cost a
      * quarter of a core. The threads are ours: when libmicrohttpd 0.9.75 gets exactly 128 events from epoll_wait it
      * calls it again with the same time-out before it serves any of them, and in its own threads sleeps for ever if
@@ -723,6 +728,10 @@ void httpd_count(const struct httpd *h, struct httpd_counts *out)
 {
     struct guard_counts g;
     guard_count(h->guard, &g);
-    *out = (struct httpd_counts){
-        .connections = g.visitors, .refused = g.refused, .evicted = g.evicted, .slow = g.slow, .body_memory = g.memory};
+    *out = (struct httpd_counts){.connections = g.visitors,
+                                 .refused = g.refused,
+                                 .evicted = g.evicted,
+                                 .slow = g.slow,
+                                 .idle = g.idle,
+                                 .body_memory = g.memory};
 }

@@ -9,7 +9,8 @@
  *   hold a body. All bodies together have a ceiling.
  * - heads, bodies and the reading of answers have a least speed; whoever is slower is hung up on.
  * - when all connections are taken, the one that has waited longest for a request gives way to the next that comes,
- *   unless it is known (httpd_admission). One that is busy with a request never gives way. */
+ *   unless it is known (httpd_admission). One whose request is whole never gives way; one that is still sending it
+ *   does, or a crowd of slow senders would keep everybody else out. */
 #pragma once
 
 #include "base/buf.h"
@@ -113,7 +114,8 @@ struct httpd_counts {
     uint64_t connections; /* now */
     uint64_t refused;     /* connections never let in, since the start */
     uint64_t evicted;     /* gave way to a newer one */
-    uint64_t slow;        /* hung up on for their slowness, or idle too long */
+    uint64_t slow;        /* hung up on for their slowness */
+    uint64_t idle;        /* hung up on because they had nothing to ask for too long */
     size_t body_memory;   /* bytes set aside for bodies now */
 };
 /* Any thread. */

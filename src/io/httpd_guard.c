@@ -10,9 +10,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 
-/* Those that were sent away stay for the moment that the server's thread takes to notice. Beyond so many of them new
- * ones are refused: then it is the server that does not keep up. */
-#define LEAVING_MAX 256
+#define LEAVING_LEAST 256
 /* What lies unread in the socket was sent in time: then it is we who are late, and the visitor may stay, but not for
  * ever (it may be one that sends and never reads). */
 #define OUR_DELAY_MAX_MS 30000
@@ -32,8 +30,9 @@ struct guard_visitor {
     struct household *household;
     struct addr peer, local;
     int fd;
-    bool is_known;         /* read and written by its own thread, while busy */
+    bool is_known;         /* read and written by its own thread */
     bool is_leaving;       /* was sent away */
+    atomic_bool is_idle;   /* between two requests */
     atomic_llong deadline; /* mono_ms */
 };
 
@@ -42,7 +41,7 @@ struct guard {
     pthread_mutex_t lock;  /* the fields below */
     struct link all, line; /* rings; the line begins with the one that waited longest */
     struct table households;
-    unsigned leaving;
+    unsigned leaving, leaving_max;
     struct guard_counts counts;
 };
 
@@ -70,10 +69,16 @@ static void ring_remove(struct link *l)
     l->prev = l->next = NULL;
 }
 
+unsigned guard_leaving_max(unsigned visitors_max)
+{
+    return visitors_max / 8 > LEAVING_LEAST ? visitors_max / 8 : LEAVING_LEAST;
+}
+
 struct guard *guard_new(const struct guard_opts *o)
 {
     struct guard *g = mem_alloc(sizeof(*g));
     g->opts = *o;
+    g->leaving_max = guard_leaving_max(o->visitors_max);
     pthread_mutex_init(&g->lock, NULL);
     ring_init(&g->all);
     ring_init(&g->line);
@@ -124,7 +129,7 @@ bool guard_may_enter(struct guard *g, const struct addr *peer)
 {
     uint64_t key = household_key(g, peer);
     pthread_mutex_lock(&g->lock);
-    bool may = has_household_room(g, key) && (!is_full(g) || (g->line.next != &g->line && g->leaving < LEAVING_MAX));
+    bool may = has_household_room(g, key) && (!is_full(g) || (g->line.next != &g->line && g->leaving < g->leaving_max));
     if (!may)
         g->counts.refused++;
     pthread_mutex_unlock(&g->lock);
@@ -151,7 +156,7 @@ struct guard_visitor *guard_enter(struct guard *g, int fd, const struct addr *pe
     pthread_mutex_lock(&g->lock);
     bool has_room = has_household_room(g, key);
     if (has_room && is_full(g)) {
-        has_room = g->line.next != &g->line && g->leaving < LEAVING_MAX;
+        has_room = g->line.next != &g->line && g->leaving < g->leaving_max;
         if (has_room) {
             send_away(g, VISITOR(g->line.next, line));
             g->counts.evicted++;
@@ -212,9 +217,15 @@ void guard_idle(struct guard *g, struct guard_visitor *v)
 {
     pthread_mutex_lock(&g->lock);
     ring_remove(&v->line);
+    atomic_store(&v->is_idle, true);
     if (!v->is_known && !v->is_leaving)
         ring_append(&g->line, &v->line);
     pthread_mutex_unlock(&g->lock);
+}
+
+void guard_talks(struct guard_visitor *v)
+{
+    atomic_store_explicit(&v->is_idle, false, memory_order_relaxed);
 }
 
 void guard_known(struct guard_visitor *v)
@@ -248,7 +259,7 @@ void guard_scan(struct guard *g, mono_ms now)
         struct guard_visitor *v = VISITOR(l, all);
         if (is_late(v, now)) {
             send_away(g, v);
-            g->counts.slow++;
+            *(atomic_load(&v->is_idle) ? &g->counts.idle : &g->counts.slow) += 1;
         }
     }
     pthread_mutex_unlock(&g->lock);

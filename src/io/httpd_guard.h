@@ -2,8 +2,8 @@
  *
  *     guard_enter -> guard_busy -> guard_idle -> guard_busy ... -> guard_leave      one visitor a connection
  *
- * A visitor between two requests, or before its first, waits in line; when the house is full the one that waited
- * longest leaves for the next that comes. Visitors that are busy with a request, or known (their requests were
+ * A visitor between two requests, or before its first is whole, waits in line; when the house is full the one that
+ * waited longest leaves for the next that comes. Visitors that are busy with a request, or known (their requests were
  * authenticated), are never sent away. So a crowd of strangers pushes out strangers, and mostly itself.
  *
  * Whoever is past its deadline is sent away too. Sending away is shutdown() of the socket: the server's own thread
@@ -28,10 +28,14 @@ struct guard_counts {
     uint64_t visitors; /* now */
     uint64_t refused;  /* never let in, since the start */
     uint64_t evicted;  /* gave way */
-    uint64_t slow;     /* passed a deadline */
+    uint64_t slow;     /* passed a deadline while they had something to say */
+    uint64_t idle;     /* passed it between two requests */
     size_t memory;     /* reserved now */
 };
 
+/* Those that were sent away stay for the moment that the server's thread takes to notice. Beyond so many of them new
+ * ones are refused: then it is the server that does not keep up. */
+unsigned guard_leaving_max(unsigned visitors_max);
 struct guard *guard_new(const struct guard_opts *o);
 void guard_free(struct guard *g); /* all visitors have left; NULL is fine */
 
@@ -46,7 +50,8 @@ const struct addr *guard_peer(const struct guard_visitor *v);
 const struct addr *guard_local(const struct guard_visitor *v);
 void guard_busy(struct guard *g, struct guard_visitor *v);
 void guard_idle(struct guard *g, struct guard_visitor *v); /* goes to the end of the line */
-void guard_known(struct guard_visitor *v);                 /* from the connection's own thread, while busy */
+void guard_talks(struct guard_visitor *v);                 /* has begun another request; from its own thread */
+void guard_known(struct guard_visitor *v);                 /* from the connection's own thread, before it is busy */
 /* MONO_NEVER: takes the time it takes. */
 void guard_deadline(struct guard_visitor *v, mono_ms deadline);
 mono_ms guard_deadline_of(const struct guard_visitor *v);

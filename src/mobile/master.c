@@ -45,7 +45,8 @@ struct entry {
     struct master *master;                        /* borrowed */
     char *name;                                   /* owned */
     struct version *current, *pending, *fallback; /* owned; current NULL: broken */
-    uint64_t newest_serial;
+    uint64_t newest_serial, failed_serial;
+    bool is_dropped;           /* the current version is not to see another page */
     struct subprocess *worker; /* owned; NULL in WORKER_NONE */
     worker_state state;
     struct buf in;          /* from the worker, not yet whole messages */
@@ -74,6 +75,7 @@ struct master {
 };
 
 static void advance(struct entry *e);
+static void entry_remove(struct entry *e);
 static void on_kick(void *arg);
 static void on_deadline(void *arg);
 
@@ -159,18 +161,26 @@ static void note_error(struct entry *e, struct span why)
     buf_done(&line);
 }
 
+static void fall_back(struct entry *e)
+{
+    let_worker_go(e);
+    version_free(e->current);
+    e->current = e->fallback;
+    e->fallback = NULL;
+    e->strikes = e->starts = 0;
+    e->is_dropped = false;
+    timer_set(e->kick, 0);
+}
+
 /* The version in use is no good: the one that waits takes over, or the last good one, or nothing. */
 static void leave_version(struct entry *e, struct span why)
 {
     note_error(e, why);
     log_write(e->master->o.log, LOG_ERROR, "program", "version left program=%s serial=%llu back_to=%llu", e->name,
               (unsigned long long)e->current->serial, (unsigned long long)(e->fallback ? e->fallback->serial : 0));
-    let_worker_go(e);
-    version_free(e->current);
-    e->current = e->fallback;
-    e->fallback = NULL;
-    e->strikes = e->starts = 0;
-    timer_set(e->kick, 0);
+    if (e->current->serial > e->failed_serial)
+        e->failed_serial = e->current->serial;
+    fall_back(e);
 }
 
 static void page_failed(struct entry *e, status st, struct span why)
@@ -339,7 +349,7 @@ static void start_worker(struct entry *e)
 static void take_pending(struct entry *e)
 {
     let_worker_go(e);
-    if (e->current && e->current->is_good) {
+    if (e->current && e->current->is_good && !e->is_dropped) {
         version_free(e->fallback);
         e->fallback = e->current;
     } else {
@@ -348,6 +358,7 @@ static void take_pending(struct entry *e)
     e->current = e->pending;
     e->pending = NULL;
     e->strikes = e->starts = 0;
+    e->is_dropped = false;
 }
 
 /* Takes the next step that can be taken; steps that wait for the worker come back here by the kick timer. */
@@ -357,6 +368,12 @@ static void advance(struct entry *e)
         return;
     if (e->pending)
         take_pending(e);
+    if (e->is_dropped && !e->fallback) {
+        entry_remove(e);
+        return;
+    }
+    if (e->is_dropped)
+        fall_back(e);
     if (!e->current) { /* broken: nobody will answer these */
         const struct program_result r = {.st = ST_INVALID, .why = buf_span(&e->last_error)};
         for (unsigned n = e->waiting; n > 0 && e->first && !e->is_removed && !e->pending; n--)
@@ -491,11 +508,11 @@ static struct entry *entry_new(struct master *m, struct span name)
     return e;
 }
 
-status master_set(struct master *m, const struct program *p)
+status master_set(struct master *m, const struct program *p, const struct program *last)
 {
     if (!program_name_is_good(p->name))
         return ST_INVALID;
-    if (p->script.n > PROGRAM_SCRIPT_MAX)
+    if (p->script.n > PROGRAM_SCRIPT_MAX || (last && last->script.n > PROGRAM_SCRIPT_MAX))
         return ST_LIMIT;
     struct entry *e = find(m, p->name);
     if (e && p->serial <= e->newest_serial)
@@ -504,11 +521,38 @@ status master_set(struct master *m, const struct program *p)
         return ST_LIMIT;
     if (!e)
         e = entry_new(m, p->name);
+    /* It was good elsewhere; a current one that has shown itself good takes its place when the new one comes. */
+    if (last && !e->fallback) {
+        e->fallback = version_new(last);
+        e->fallback->is_good = true;
+    }
     version_free(e->pending);
     e->pending = version_new(p);
     e->newest_serial = p->serial;
     timer_set(e->kick, 0);
     return ST_OK;
+}
+
+void master_drop(struct master *m, struct span name, uint64_t serial)
+{
+    struct entry *e = find(m, name);
+    if (!e)
+        return;
+    if (e->pending && e->pending->serial == serial) {
+        version_free(e->pending);
+        e->pending = NULL;
+        e->is_dropped |= !e->current && !e->fallback;
+        if (!e->current) { /* it never ran */
+            e->current = e->fallback;
+            e->fallback = NULL;
+        }
+    } else if (e->fallback && e->fallback->serial == serial) {
+        version_free(e->fallback);
+        e->fallback = NULL;
+    } else if (e->current && e->current->serial == serial) {
+        e->is_dropped = true; /* a page under way is finished */
+    }
+    timer_set(e->kick, 0);
 }
 
 void master_remove(struct master *m, struct span name)
@@ -521,9 +565,9 @@ void master_remove(struct master *m, struct span name)
 status master_run(struct master *m, struct span name, const struct program_page *page, program_done_fn *done, void *arg)
 {
     struct entry *e = find(m, name);
-    if (!e)
+    if (!e || (!e->current && !e->pending))
         return ST_NOT_FOUND;
-    if (e->waiting >= m->o.waiting_max || m->waiting_bytes >= WAITING_BYTES_MAX || (!e->current && !e->pending))
+    if (e->waiting >= m->o.waiting_max || m->waiting_bytes >= WAITING_BYTES_MAX)
         return ST_BUSY;
     struct job *j = mem_alloc(sizeof(*j));
     message_put_page(&j->message, page);
@@ -546,6 +590,7 @@ void master_each(const struct master *m, program_status_fn *fn, void *arg)
             .name = span_str(e->name),
             .serial = v ? v->serial : 0,
             .newest_serial = e->newest_serial,
+            .failed_serial = e->failed_serial,
             .pages = e->pages,
             .errors = e->errors,
             .last_error = buf_span(&e->last_error),

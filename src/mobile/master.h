@@ -42,20 +42,25 @@ typedef void program_done_fn(void *arg, const struct program_result *r);
 /* ST_NOT_FOUND: there is no orb-worker where it should be. */
 MUST_USE status master_new(struct loop *l, const struct master_opts *o, struct master **out);
 void master_free(struct master *m); /* pages in line get ST_CANCELLED; NULL is fine */
-/* ST_EXISTS: this serial or a higher one is there already; ST_INVALID: its name is none; ST_LIMIT: too long a script,
- * or too many programs. Copied. Signatures are the caller's to check. */
-MUST_USE status master_set(struct master *m, const struct program *p);
+/* `last` (NULL: none): an earlier version that was good, to fall back to when no other is at hand. ST_EXISTS: this
+ * serial or a higher one is there already; ST_INVALID: its name is none; ST_LIMIT: too long a script, or too many
+ * programs. Copied. Signatures are the caller's to check. */
+MUST_USE status master_set(struct master *m, const struct program *p, const struct program *last);
+/* This version is not used for any further page: the last good one goes on. Without one the program is removed.
+ * Harmless when that version is not there. */
+void master_drop(struct master *m, struct span name, uint64_t serial);
 void master_remove(struct master *m, struct span name); /* its pages get ST_CANCELLED; its serial is forgotten */
 bool master_has(const struct master *m, struct span name);
-/* ST_NOT_FOUND: no such program; ST_BUSY: too many are in line, or it is broken and there is nothing to fall back to.
+/* ST_NOT_FOUND: no such program, or it is broken and there is nothing to fall back to; ST_BUSY: too many are in line.
  * Then `done` is not called. Otherwise it is, once, never from inside this call. The page is copied. */
 MUST_USE status master_run(struct master *m, struct span name, const struct program_page *page, program_done_fn *done,
                            void *arg);
 
 struct program_status {
     struct span name;
-    uint64_t serial;        /* in use */
-    uint64_t newest_serial; /* given; higher than serial: it failed, and the one before is back, or it waits its turn */
+    uint64_t serial;        /* in use; 0 when broken */
+    uint64_t newest_serial; /* given; higher than serial: it failed or was dropped, and the one before is back */
+    uint64_t failed_serial; /* the newest that failed; 0: none */
     uint64_t pages, errors; /* answered, and those of them that went wrong; all versions */
     struct span last_error; /* "" when there was none; text from the script */
     bool is_running;        /* it has a worker now */

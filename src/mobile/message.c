@@ -76,6 +76,7 @@ static status settle(const struct unpack *u)
 void message_put_script(struct buf *out, struct span name, struct span script)
 {
     size_t at = begin(out, MSG_SCRIPT);
+    pack_u8(out, MESSAGE_VERSION);
     pack_text(out, name);
     pack_text(out, script);
     end(out, at);
@@ -84,6 +85,8 @@ void message_put_script(struct buf *out, struct span name, struct span script)
 status message_get_script(struct span payload, struct span *name, struct span *script)
 {
     struct unpack u = unpack_of(payload);
+    if (unpack_u8(&u) != MESSAGE_VERSION)
+        return u.bad ? ST_CORRUPT : ST_NEWER;
     struct span n = unpack_text(&u, PROGRAM_NAME_MAX), s = unpack_text(&u, PROGRAM_SCRIPT_MAX);
     status st = settle(&u);
     if (st == ST_OK) {

@@ -7,9 +7,10 @@
  *                              <-    result
  *     ...
  *
- * A message is u32 length of what follows, u8 kind, and the kind's fields (base/pack.h). Both ends come from the same
- * build, so there is no version. Neither end trusts the other: every count and length has its ceiling, and what a
- * result may hold is checked here, once, for the master. Pure; any thread. */
+ * A message is u32 length of what follows, u8 kind, and the kind's fields (base/pack.h). The script comes
+ * with MESSAGE_VERSION: an agent that has updated itself may find an older orb-worker. Neither end trusts the other:
+ * every count and length has its ceiling, and what a result may hold is checked here, once, for the master. Pure; any
+ * thread. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,6 +18,7 @@
 #include "mobile/page.h"
 #include "mobile/program.h"
 
+#define MESSAGE_VERSION 1 /* counts up when any message changes */
 #define MESSAGE_TO_WORKER_MAX (8u << 20)
 #define MESSAGE_FROM_WORKER_MAX (4u << 20)
 
@@ -34,7 +36,7 @@ void message_put_failed(struct buf *out, struct span why);
 void message_put_result(struct buf *out, const struct program_result *r);
 
 /* Texts point into the payload, arrays are made in the arena. ST_CORRUPT: not such a message, or one that breaks a
- * ceiling. */
+ * ceiling. ST_NEWER: a script of another MESSAGE_VERSION. */
 MUST_USE status message_get_script(struct span payload, struct span *name, struct span *script);
 MUST_USE status message_get_page(struct arena *a, struct span payload, struct program_page *out);
 MUST_USE status message_get_failed(struct span payload, struct span *why);

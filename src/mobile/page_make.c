@@ -1,6 +1,10 @@
 #include "mobile/page_make.h"
 
+#include "web/charset.h"
 #include "web/html_token.h"
+#include "web/lang.h"
+
+#define TEXT_BYTES_MAX (64u << 20) /* of a page after decoding */
 
 /* ---- links ---- */
 
@@ -101,26 +105,23 @@ void page_make(struct arena *a, const struct url *document, int http_status, str
     make_metas(a, html, out);
 }
 
-static void put_header(struct buf *out, const char *name, struct span value)
+status page_read(struct arena *a, const struct page_source *s, struct program_page *out)
 {
-    if (value.n && span_find(value, '\n', 0) == value.n)
-        buf_printf(out, "%s: %.*s\n", name, SPAN_ARG(value));
-}
-
-struct span page_header_lines(struct arena *a, const struct fetch_result *r)
-{
-    struct buf b = {0};
-    struct span tags = r->robots_tags, tag;
-    put_header(&b, "Content-Type", r->content_type);
-    put_header(&b, "ETag", r->etag);
-    put_header(&b, "Last-Modified", r->last_modified);
-    put_header(&b, "Date", r->date);
-    put_header(&b, "Content-Encoding", r->content_encoding);
-    put_header(&b, "Location", r->location);
-    put_header(&b, "Retry-After", r->retry_after);
-    while (span_split(&tags, '\n', &tag))
-        put_header(&b, "X-Robots-Tag", tag);
-    struct span text = arena_copy(a, buf_span(&b));
-    buf_done(&b);
-    return text;
+    const struct facts_opts opts = {.agent = s->agent, .keep_text = true, .keep_anchors = true};
+    bool is_plain = span_is_nocase(content_type_media(s->content_type), "text/plain");
+    struct charset_result decoded;
+    struct facts *facts = ARENA_NEW(a, struct facts);
+    struct span html = {0};
+    status st = charset_decode(a, s->body, content_type_charset(s->content_type), !is_plain, TEXT_BYTES_MAX, &decoded);
+    if (st != ST_OK)
+        return st;
+    if (is_plain) {
+        facts_collect_plain(a, decoded.text, &opts, facts);
+    } else {
+        html = decoded.text;
+        facts_collect(a, html, &opts, facts);
+    }
+    struct span lang = span_str(lang_detect(facts->text, facts->lang));
+    page_make(a, s->document, s->http_status, s->headers, html, facts, lang, out);
+    return ST_OK;
 }

@@ -1,7 +1,6 @@
 /* page_make.h - from a decoded page and its facts to what a program is given. Pure; any thread. */
 #pragma once
 
-#include "io/fetcher.h"
 #include "mobile/page.h"
 #include "web/url.h"
 
@@ -10,5 +9,13 @@
  * arena or borrowed from the arguments. */
 void page_make(struct arena *a, const struct url *document, int http_status, struct span headers, struct span html,
                const struct facts *facts, struct span lang, struct program_page *out);
-/* The headers that the fetcher keeps of an answer, as "Name: value\n" in the arena. */
-struct span page_header_lines(struct arena *a, const struct fetch_result *r);
+/* The same from a body as it was received: decodes it, collects the facts, tells the language. ST_LIMIT: too much text.
+ */
+struct page_source {
+    const struct url *document;
+    int http_status;
+    struct span headers; /* "Name: value\n" */
+    struct span content_type, body;
+    struct span agent; /* product token, for robots in <meta> */
+};
+MUST_USE status page_read(struct arena *a, const struct page_source *s, struct program_page *out);

@@ -58,10 +58,16 @@ static bool take_script(struct worker *w, struct span payload)
 {
     struct span name, source;
     struct buf why = {0};
-    if (w->script || message_get_script(payload, &name, &source) != ST_OK)
+    status st = w->script ? ST_CORRUPT : message_get_script(payload, &name, &source);
+    if (st == ST_NEWER) {
+        message_put_failed(&w->out, SPAN("orb-worker is of another version than what starts it: install both alike"));
+        send_all(&w->out);
+        return false;
+    }
+    if (st != ST_OK)
         _exit(LEFT_BAD_MESSAGE);
     sandbox_cpu_alarm(w->cpu_ms);
-    status st = script_new(&w->limits, name, source, &w->script, &why);
+    st = script_new(&w->limits, name, source, &w->script, &why);
     sandbox_cpu_alarm(0);
     if (st == ST_OK)
         message_put_ready(&w->out);

@@ -48,6 +48,7 @@ struct fact_heading {
 
 /* Page wishes, from <meta name=robots> and, by facts_robots_header, from X-Robots-Tag. */
 enum { PAGE_NOINDEX = 1, PAGE_NOFOLLOW = 2, PAGE_NOARCHIVE = 4, PAGE_NOSNIPPET = 8 };
+enum { PAGE_SKIPPED = 16 }; /* not by the page: a program has left it out (mobile/page.h); comes with PAGE_NOINDEX */
 
 struct facts {
     struct span base;        /* href of the first <base href>, or empty */

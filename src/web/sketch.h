@@ -5,3 +5,5 @@
 #include "base/span.h"
 
 uint64_t sketch_of(struct span text); /* 0: no words */
+/* The same of single words, each once, without their order and case: for texts that were taken apart. */
+uint64_t sketch_of_words(struct span text);

@@ -14,8 +14,9 @@
 #define SUMMARY_BYTES_MAX (48u << 20)
 
 enum {
-    SUMMARY_LINK_NEW = 1,     /* was not known before: its finder put it in a queue */
-    SUMMARY_LINK_FOREIGN = 2, /* leaves the channel: for others to follow; never in a queue of its finder */
+    SUMMARY_LINK_NEW = 1, /* was not known before: its finder put it in a queue */
+    SUMMARY_LINK_FOREIGN =
+        2, /* leads to another host: for whoever crawls there; not in a queue of its finder unless NEW too */
 };
 
 struct summary_link {

@@ -66,7 +66,7 @@ typedef enum column {
     PACKAGE_COLUMNS
 } column;
 
-/* Bits of COL_FLAGS. */
+/* Bits of COL_FLAGS. Higher ones are of a newer minor version, and may only say something about its tail. */
 enum {
     FLAG_REFUSED = 1,
     FLAG_HTML = 2,
@@ -76,7 +76,6 @@ enum {
     FLAG_CANONICAL_SELF = 32,
     FLAG_CANONICAL = 64,
     FLAG_REDIRECT = 128,
-    FLAG_ALL = 255,
 };
 
 /* Of COL_LINK: the common kind of link is its flags; others add LINK_ODD and all their numbers. */

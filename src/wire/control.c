@@ -66,9 +66,17 @@ MESSAGE(order_message, order_fields);
 
 #define THIS agent_settings
 static const struct message_field settings_fields[] = {
-    ENUM(1, state, AGENT_DRAIN), TEXT(2, hours),          U64(3, bytes_a_day), U64(4, bytes_per_s),
-    U64(5, memory_bytes),        U64(6, disk_bytes),      BOOL(7, idle_only),  U32(8, tasks_max),
-    U64(9, package_bytes),       I64(10, package_age_ms), I64(11, poll_ms),
+    {1, MESSAGE_ENUM, .at = AT(state), .max = AGENT_DRAIN, .unknown = AGENT_PAUSE},
+    TEXT(2, hours),
+    U64(3, bytes_a_day),
+    U64(4, bytes_per_s),
+    U64(5, memory_bytes),
+    U64(6, disk_bytes),
+    BOOL(7, idle_only),
+    U32(8, tasks_max),
+    U64(9, package_bytes),
+    I64(10, package_age_ms),
+    I64(11, poll_ms),
 };
 MESSAGE(settings_message, settings_fields);
 #undef THIS
@@ -97,7 +105,8 @@ MESSAGE(end_message, end_fields);
 #undef THIS
 
 #define THIS recheck_order
-static const struct message_field recheck_fields[] = {U64(1, task), U64(2, pages_max), I64(3, older_than)};
+static const struct message_field recheck_fields[] = {U64(1, task), U64(2, pages_max), I64(3, older_than),
+                                                      BOOL(4, is_whole)};
 MESSAGE(recheck_message, recheck_fields);
 #undef THIS
 
@@ -136,8 +145,8 @@ MESSAGE(outcome_message, outcome_fields);
 #undef THIS
 
 #define THIS fetched_page
-static const struct message_field fetched_fields[] = {TEXT(1, url), U16(2, http_status), U64(3, digest), U64(4, sketch),
-                                                      TEXT(5, address)};
+static const struct message_field fetched_fields[] = {TEXT(1, url),   U16(2, http_status), U64(3, digest),
+                                                      U64(4, sketch), TEXT(5, address),    U64(6, words_sketch)};
 MESSAGE(fetched_message, fetched_fields);
 #undef THIS
 
@@ -169,6 +178,14 @@ static const struct message_field program_report_fields[] = {
     TEXT(1, name), U64(2, serial), U64(3, pages), U64(4, errors), BOOL(5, is_fallback), TEXT(6, last_error),
 };
 MESSAGE(program_report_message, program_report_fields);
+#undef THIS
+
+#define THIS error_count
+static const struct message_field error_fields[] = {
+    {1, MESSAGE_ENUM, .at = AT(kind), .max = ERROR_KINDS - 1, .unknown = ERROR_OTHER},
+    U64(2, count),
+};
+MESSAGE(error_message, error_fields);
 #undef THIS
 
 #define THIS agent_setup
@@ -209,6 +226,7 @@ static const struct message_field report_fields[] = {
     PARTS(23, timings, timing_count, timing_message),
     PARTS(24, programs, program_count, program_report_message),
     TEXTS(25, refused, refused_count),
+    PARTS(26, errors_by_kind, error_kind_count, error_message),
 };
 MESSAGE(report_message, report_fields);
 #undef THIS
@@ -222,6 +240,49 @@ static const struct message_field poll_fields[] = {
 };
 static const struct message poll_message = {poll_fields, 4, sizeof(struct poll_answer), CONTROL_ORDERS_MAX};
 #undef THIS
+
+/* ---- kinds of errors ---- */
+
+const char *error_kind_name(error_kind k)
+{
+    static const char *const names[ERROR_KINDS] = {
+        [ERROR_OTHER] = "other",       [ERROR_DNS] = "dns",           [ERROR_CONNECT] = "connect",
+        [ERROR_TLS] = "tls",           [ERROR_TIMEOUT] = "timeout",   [ERROR_PROTOCOL] = "protocol",
+        [ERROR_LIMIT] = "limit",       [ERROR_REFUSED] = "refused",   [ERROR_INVALID] = "invalid",
+        [ERROR_HTTP_4XX] = "http_4xx", [ERROR_HTTP_5XX] = "http_5xx", [ERROR_GONE] = "gone",
+        [ERROR_ROBOTS] = "robots",
+    };
+    return (unsigned)k < ERROR_KINDS ? names[k] : names[ERROR_OTHER];
+}
+
+bool error_kind_is_counted(error_kind k)
+{
+    return k != ERROR_GONE && k != ERROR_ROBOTS;
+}
+
+error_kind error_kind_of_status(status st)
+{
+    switch (st) {
+    case ST_DNS:
+        return ERROR_DNS;
+    case ST_CONNECT:
+        return ERROR_CONNECT;
+    case ST_TLS:
+        return ERROR_TLS;
+    case ST_TIMEOUT:
+        return ERROR_TIMEOUT;
+    case ST_PROTOCOL:
+        return ERROR_PROTOCOL;
+    case ST_LIMIT:
+        return ERROR_LIMIT;
+    case ST_REFUSED:
+        return ERROR_REFUSED;
+    case ST_INVALID:
+        return ERROR_INVALID;
+    default:
+        return ERROR_OTHER;
+    }
+}
 
 /* ---- the functions: all alike ---- */
 

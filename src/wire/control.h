@@ -5,7 +5,8 @@
  * an agent are numbered from 1 without gaps and carried out in that order; the report says up to which number they are
  * done, and what came of those that have an outcome. The coordinator keeps an order until then, so a lost answer is
  * simply given again. An enum value that we do not know (of a newer version) is read as 0, but for order.kind, which is
- * kept, and outcome.st, which becomes ST_PROTOCOL. Unpacking gives ST_INVALID (no such message) or ST_LIMIT (a list is
+ * kept, outcome.st, which becomes ST_PROTOCOL, and agent_settings.state, which becomes AGENT_PAUSE: whatever it is, it
+ * is not "run". Unpacking gives ST_INVALID (no such message) or ST_LIMIT (a list is
  * longer than CONTROL_LIST_MAX, or CONTROL_ORDERS_MAX). Unpacked texts point into the packed bytes; arrays are made in
  * the arena. Pure; docs/formats/wire.md has every field. */
 #pragma once
@@ -15,11 +16,20 @@
 #include "base/status.h"
 #include "wire/fields.h"
 
+/* The version that travels (hello, report, and the 1 of paths.h): whoever has another one cannot be talked to. */
 #define WIRE_VERSION 1
 #define WIRE_VERSION_MIN 1
+/* Grows with every field, kind or column that is added. It does not travel: readers skip what they do not know. Names
+ * the recordings of tests/data/exchange, which hold the code to that. */
+#define WIRE_MINOR 1
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
 #define CONTROL_LIST_MAX 100000      /* elements of any list in a message */
 #define CONTROL_ORDERS_MAX 256       /* in one answer */
+
+static inline bool wire_version_fits(unsigned version)
+{
+    return version >= WIRE_VERSION_MIN && version <= WIRE_VERSION;
+}
 
 /* ---- orders ---- */
 
@@ -88,6 +98,7 @@ struct recheck_order {
     uint64_t task;
     uint64_t pages_max; /* 0: all */
     wall_ms older_than; /* 0: whenever they were visited last */
+    bool is_whole;      /* without conditions: unchanged pages come whole, and their program sees them */
 };
 
 struct fetch_order {
@@ -151,6 +162,7 @@ struct fetched_page {
     uint64_t digest; /* of the text */
     uint64_t sketch; /* SimHash of its words: texts that differ in a date are close */
     struct span address;
+    uint64_t words_sketch; /* of its words without their order; 0: an agent of before this field, or no words */
 };
 
 void fetched_page_pack(const struct fetched_page *p, struct buf *out);
@@ -175,6 +187,35 @@ struct network_timing {
     struct span network;
     uint64_t requests;
     uint32_t rtt_min_us, rtt_median_us, server_median_us, total_median_us;
+};
+
+/* What goes wrong with a request, in kinds that mean the same to every version. The numbers are for ever; one that a
+ * reader does not know is ERROR_OTHER to it. */
+typedef enum error_kind {
+    ERROR_OTHER,
+    ERROR_DNS,      /* the name does not resolve */
+    ERROR_CONNECT,  /* no connection */
+    ERROR_TLS,      /* the certificate or the handshake is bad */
+    ERROR_TIMEOUT,  /* no answer, or not all of it, in time */
+    ERROR_PROTOCOL, /* no HTTP, or a broken answer */
+    ERROR_LIMIT,    /* passes a ceiling of ours: head, body, decompressed size */
+    ERROR_REFUSED,  /* the address may not be asked */
+    ERROR_INVALID,  /* a URL that cannot be asked for */
+    ERROR_HTTP_4XX, /* but for 404 and 410 */
+    ERROR_HTTP_5XX,
+    ERROR_GONE,   /* 404, 410: an answer, and not counted among the errors */
+    ERROR_ROBOTS, /* robots.txt says no: neither asked nor counted among the errors */
+    ERROR_KINDS
+} error_kind;
+
+/* For programs: "dns", "http_5xx". Never NULL. */
+const char *error_kind_name(error_kind k);
+bool error_kind_is_counted(error_kind k); /* among a report's errors */
+error_kind error_kind_of_status(status st);
+
+struct error_count {
+    error_kind kind;
+    uint64_t count;
 };
 
 struct program_report {
@@ -230,6 +271,10 @@ struct report {
     size_t program_count;
     const struct span *refused; /* texts for people: what the owner's rules did not allow */
     size_t refused_count;
+    /* Since the agent was set up, as `errors`; kinds of 0 are left out. What an agent older than this list counts in
+     * `errors` is of no kind. */
+    const struct error_count *errors_by_kind;
+    size_t error_kind_count;
 };
 
 void report_pack(const struct report *r, struct buf *out);

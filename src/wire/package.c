@@ -29,7 +29,7 @@ void package_head_write(const struct package_head *head, const struct sign_key *
     pack_u64(&b, head->body_bytes);
     pack_u64(&b, head->raw_bytes);
     pack_u32(&b, head->visits);
-    pack_u32(&b, 0);
+    pack_u32(&b, head->tail_bytes);
     buf_put(&b, span_of(head->coordinator.b, sizeof(head->coordinator.b)));
     buf_put(&b, span_of(digest.b, sizeof(digest.b)));
     assert(b.n == PACKAGE_SIGNED_BYTES && body.n == head->body_bytes);
@@ -69,11 +69,13 @@ static status read_head(struct span package, const struct sign_public *agent, st
     h.body_bytes = unpack_u64(&u);
     h.raw_bytes = unpack_u64(&u);
     h.visits = unpack_u32(&u);
-    (void)unpack_u32(&u);
+    h.tail_bytes = unpack_u32(&u);
     memcpy(h.coordinator.b, unpack_bytes(&u, 32).p, 32);
     memcpy(digest->b, unpack_bytes(&u, 32).p, 32);
     if (h.body_bytes > PACKAGE_BYTES_MAX || h.raw_bytes > PACKAGE_RAW_MAX || h.visits > PACKAGE_VISITS_MAX)
         return ST_LIMIT;
+    if (h.tail_bytes > h.raw_bytes)
+        return ST_CORRUPT;
     if (agent && !signature_is_right(package, agent))
         return ST_REFUSED;
     *out = h;
@@ -101,10 +103,33 @@ status package_check(struct span package, const struct sign_public *agent, struc
     if (body.n != head.body_bytes)
         return ST_CORRUPT;
     struct digest256 got = digest_blake2b256(body);
+    uint64_t becomes = 0;
     if (!bytes_equal(got.b, want.b, sizeof(got.b)))
+        return ST_CORRUPT;
+    /* A small package that becomes a huge one is known by its first bytes. */
+    if (unzip_size(body, &becomes) != ST_OK || becomes != head.raw_bytes)
         return ST_CORRUPT;
     *out = head;
     return ST_OK;
+}
+
+/* We know no tag of a tail yet. */
+static bool tail_is_good(struct span tail)
+{
+    struct fields f = fields_of(tail);
+    unsigned tag;
+    struct span value;
+    while (fields_next(&f, &tag, &value))
+        continue;
+    return !fields_bad(&f);
+}
+
+static status read_raw(struct span raw, const struct package_head *head, package_visit_fn *fn, void *arg)
+{
+    size_t columns = raw.n - head->tail_bytes;
+    if (!tail_is_good(span_from(raw, columns)))
+        return ST_CORRUPT;
+    return package_body_read(span_cut(raw, 0, columns), head->visits, fn, arg);
 }
 
 status package_read(struct span package, const struct sign_public *agent, const struct zip_dict *dict,
@@ -120,7 +145,7 @@ status package_read(struct span package, const struct sign_public *agent, const 
     st = unzipper_run(u, head.dictionary ? dict : NULL, body, (size_t)head.raw_bytes, &raw);
     unzipper_free(u);
     if (st == ST_OK)
-        st = raw.n == head.raw_bytes ? package_body_read(buf_span(&raw), head.visits, fn, arg) : ST_CORRUPT;
+        st = raw.n == head.raw_bytes ? read_raw(buf_span(&raw), &head, fn, arg) : ST_CORRUPT;
     buf_done(&raw);
     return st;
 }

@@ -8,7 +8,8 @@
  * A package is complete in itself but for the dictionary it names. Sequences of an agent have no gaps. Visits are coded
  * against those before them in the same package (addresses, lines of text that a site repeats), which is why one is
  * read from its beginning, and why a larger package is a better one: over the documentation sites packages closed at
- * 4 MiB are a third larger in all than those closed at 16 MiB. Pure; docs/formats/package.md. */
+ * 4 MiB are a third larger in all than those closed at 16 MiB. What a later minor version adds stands in a tail behind
+ * the columns, and a reader skips it. Pure; docs/formats/package.md. */
 #pragma once
 
 #include "base/arena.h"
@@ -35,6 +36,7 @@ struct package_head {
     wall_ms made;
     uint64_t body_bytes, raw_bytes;
     uint32_t visits;
+    uint32_t tail_bytes; /* of the raw bytes, the last ones: fields (fields.h) of a newer minor version; 0: none */
 };
 
 /* ---- at the agent ---- */
@@ -78,5 +80,7 @@ typedef status package_visit_fn(void *arg, uint64_t task, summary_kind kind, con
 MUST_USE status package_read(struct span package, const struct sign_public *agent, const struct zip_dict *dict,
                              package_visit_fn *fn, void *arg);
 
-/* All of it, without handing anything out: head, signature, length, the body's digest. */
+/* All of it, without handing anything out: head, signature, length, the body's digest, and what it says that it
+ * becomes.
+ */
 MUST_USE status package_check(struct span package, const struct sign_public *agent, struct package_head *out);

@@ -168,8 +168,8 @@ static void get_fields(struct body *b, struct summary *s)
 static void get_numbers(struct body *b, struct summary *s, bool is_digest_of_text)
 {
     s->failure = unpack_u8(&b->col[COL_ANSWER]);
-    if (s->failure >= ST_MAX)
-        b->is_bad = true;
+    if (s->failure >= ST_MAX) /* of a newer version */
+        s->failure = ST_PROTOCOL;
     s->http_status = (uint16_t)number(b, COL_ANSWER, UINT16_MAX);
     s->depth = (uint16_t)number(b, COL_SHAPE, UINT16_MAX);
     s->hops = (uint16_t)number(b, COL_SHAPE, UINT16_MAX);
@@ -227,7 +227,7 @@ static status read_visit(struct body *b, package_visit_fn *fn, void *arg)
     struct summary s = {0};
     arena_reset(&b->arena);
     b->task += (uint64_t)column_read_signed(&b->col[COL_TASK]);
-    uint64_t flags = number(b, COL_FLAGS, FLAG_ALL);
+    uint64_t flags = number(b, COL_FLAGS, UINT32_MAX);
     s.is_refused = flags & FLAG_REFUSED;
     s.is_html = flags & FLAG_HTML;
     s.is_known = flags & FLAG_KNOWN;

@@ -413,6 +413,7 @@ void package_finish(struct package_writer *w, struct package_head *head, const s
     head->body_bytes = out->n - start - PACKAGE_HEAD_BYTES;
     head->raw_bytes = w->raw.n;
     head->visits = (uint32_t)w->visit_count;
+    head->tail_bytes = 0;
     package_head_write(head, agent, span_from(buf_span(out), start + PACKAGE_HEAD_BYTES), out->p + start);
     clear(w);
 }

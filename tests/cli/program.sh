@@ -22,7 +22,7 @@ complains folder_is_no_key 4 'Is a directory' key show "$tmp"
 printf 'hello\n' >"$tmp/hello"
 chmod 600 "$tmp/hello"
 complains text_is_no_key 3 'not a key' key show "$tmp/hello"
-complains key_of_what 2 'usage: orb key new --program FILE' key new
+complains key_of_what 2 'usage: orb key new FILE' key new
 complains key_verb 2 'neither new nor show' key old x
 
 # ---- running ----
@@ -73,7 +73,7 @@ printf '\033Lua' >"$tmp/binary.lua"
 complains run_binary 3 "binary chunk" program run "$tmp/binary.lua" "$tmp/page.html"
 complains run_no_file 4 'No such file' program run "$tmp/nothing.lua" "$tmp/page.html"
 complains run_usage 2 'usage: orb program run FILE URL' program run "$tmp/all.lua"
-complains program_verb 2 'neither run nor sign' program walk "$tmp/all.lua"
+complains program_verb 2 'neither run, sign' program walk "$tmp/all.lua"
 # The example programs, each on a page.
 for name in prices articles thin next-pages abstracts; do
     run program run "$top/data/programs/$name.lua" "$tmp/page.html"

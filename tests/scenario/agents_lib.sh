@@ -11,8 +11,10 @@ start_coordinator() { # OPTION...: the same address again after the first time
     fleet_pid=$!
     pids="$pids $fleet_pid"
     for _ in $(seq 400); do
-        fleet_port=$(sed -n 's,.*search\, agents *http://127.0.0.1:\([0-9]*\)/.*,\1,p' "$tmp/fleet.out")
-        grep -q 'add an agent' "$tmp/fleet.out" && return 0
+        if grep -q 'add an agent' "$tmp/fleet.out"; then # the last line: all are there
+            fleet_port=$(sed -n 's,.*search\, agents *http://127.0.0.1:\([0-9]*\)/.*,\1,p' "$tmp/fleet.out")
+            return 0
+        fi
         kill -0 "$fleet_pid" 2>/dev/null || break
         sleep 0.05
     done

@@ -609,7 +609,8 @@ static void put_report(struct house *h, uint64_t agent, struct report *r, bool i
     }
     a->is_joined = true;
     a->heard = clock_wall();
-    a->heard_mono = clock_mono() + (a->heard_mono ? 1 : 0);
+    mono_ms now = clock_mono();
+    a->heard_mono = a->heard_mono >= now ? a->heard_mono + 1 : now; /* another one, however quick we are */
     pthread_mutex_unlock(&h->c->lock);
     figures_tick(h->c->admin, clock_mono());
 }
@@ -735,12 +736,85 @@ static void rates_come_from_the_last_half_minute(void **state)
     a->heard_mono = now += 2000;
     figures_tick(h.c->admin, now);
     figures_of(h.c->admin, 1, &f);
-    CHECK("never below 0", f.pages_per_s >= 0 && f.pages_per_s < 1);
+    CHECK("what was counted before stays counted", f.pages_per_s > 17 && f.pages_per_s < 20.1);
+    CHECK("shown as it says", f.said.pages == 5);
     EXPECT(&h, "history", get(&h, "/api/v1/overview?history=1", WITH_TOKEN), 200);
     CHECK("has columns", said(&h, "\"history\":{\"at\":[") && said(&h, "\"packages_per_min\":["));
     for (int i = 0; i < FIGURES_SAMPLES + 10; i++)
         figures_tick(h.c->admin, now += 2000);
     assert_int_equal(h.c->admin->ring_n, FIGURES_SAMPLES);
+    close_house(&h);
+}
+
+static void errors_are_told_by_kind_whatever_the_agent_does(void **state)
+{
+    static const struct error_count some[] = {{ERROR_TIMEOUT, 3}, {ERROR_HTTP_5XX, 4}, {ERROR_ROBOTS, 9}};
+    struct house h;
+    struct report r = {.wire_version = 1, .errors = 10, .errors_by_kind = some, .error_kind_count = 3};
+    struct figures f;
+    open_house(&h);
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=one", WITH_TOKEN), 200);
+    h.c->agents[0]->added = 1; /* it was there before us */
+    put_report(&h, 1, &r, true);
+    figures_of(h.c->admin, 1, &f);
+    CHECK("no growth before the first report", f.errors_per_min == 0 && f.grown.by_kind[ERROR_TIMEOUT] == 3);
+    CHECK("what has no kind is other", f.said.by_kind[ERROR_OTHER] == 3);
+    EXPECT(&h, "overview", get(&h, "/api/v1/overview", WITH_TOKEN), 200);
+    CHECK("all agents", said(&h, "\"errors_by_kind\":{\"other\":3,\"dns\":0,") && said(&h, "\"timeout\":3,") &&
+                            said(&h, "\"http_5xx\":4,\"gone\":0,\"robots\":9}"));
+    static const struct error_count more[] = {{ERROR_TIMEOUT, 8}, {ERROR_HTTP_5XX, 4}, {ERROR_ROBOTS, 9}};
+    r.errors = 15;
+    r.errors_by_kind = more;
+    put_report(&h, 1, &r, true);
+    static const struct error_count anew[] = {{ERROR_TIMEOUT, 1}};
+    r.errors = 1;
+    r.errors_by_kind = anew;
+    r.error_kind_count = 1;
+    put_report(&h, 1, &r, true);
+    figures_of(h.c->admin, 1, &f);
+    CHECK("it counts from 0 again", f.said.by_kind[ERROR_TIMEOUT] == 1 && f.said.by_kind[ERROR_HTTP_5XX] == 0);
+    CHECK("counters for programs do not go back", f.grown.by_kind[ERROR_TIMEOUT] == 8 && f.grown.errors == 15);
+    CHECK("nor do rates", f.by_kind_per_min[ERROR_TIMEOUT] > 9.9f && f.by_kind_per_min[ERROR_TIMEOUT] < 10.1f);
+    EXPECT(&h, "metrics", get(&h, "/metrics", WITH_TOKEN), 200);
+    CHECK("kinds in metrics", said(&h, "orb_agent_errors_by_kind_total{agent=\"one\",kind=\"timeout\"} 8\n") &&
+                                  said(&h, "orb_agent_errors_by_kind_total{agent=\"one\",kind=\"robots\"} 9\n") &&
+                                  said(&h, "orb_agent_errors_total{agent=\"one\"} 15\n"));
+    EXPECT(&h, "agent", get(&h, "/api/v1/agents/one?history=1", WITH_TOKEN), 200);
+    CHECK("one agent", said(&h, "\"timeout\":1,") && said(&h, "\"history\":{\"step_ms\":10000,\"at\":["));
+    EXPECT(&h, "overview page", get(&h, "/", WITH_TOKEN), 200);
+    CHECK("shown", said(&h, "data-kind=\"timeout\""));
+    EXPECT(&h, "agent's page", get(&h, "/agents/one", WITH_TOKEN), 200);
+    CHECK("shown of one", said(&h, "data-kind=\"timeout\""));
+    EXPECT(&h, "another agent", post(&h, "/api/v1/agents", "name=two", WITH_TOKEN), 200);
+    put_report(&h, 2, &(struct report){.wire_version = 1, .errors = 5}, true);
+    figures_of(h.c->admin, 2, &f);
+    CHECK("one that came while we ran did all of it now", f.errors_per_min > 9.9 && f.errors_per_min < 10.1);
+    close_house(&h);
+}
+
+static void a_form_says_what_is_wrong_next_to_the_field(void **state)
+{
+    static const struct {
+        const char *body, *field, *text;
+    } cases[] = {
+        {"name=one&hours=mon-fry+10:00-12:00", "hours", "fry"},
+        {"name=one&hours=mon+10:00-12:00&zone=Europe/Nowhere", "zone", "No time zone is called Europe/Nowhere."},
+        {"name=a+b", "name", "A name is 1 to 64 letters"},
+        {"name=there", "name", "There is an agent of this name."},
+        {"name=one&disk=much", "disk", "A number of bytes such as 500 MB"},
+        {"name=one&latitude=3", "longitude", "Latitude and longitude are needed"},
+    };
+    struct house h;
+    char body[200], want[64];
+    open_house(&h);
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=there", WITH_TOKEN), 200);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(body, sizeof(body), "page=/agents/new&%s", cases[i].body);
+        int code = post(&h, "/api/v1/agents", body, WITH_TOKEN);
+        CHECK(cases[i].body, code == 400 || code == 409);
+        snprintf(want, sizeof(want), "<p class=\"wrong\" id=\"e-%s\">", cases[i].field);
+        CHECK(cases[i].body, said(&h, want) && said(&h, cases[i].text) && said(&h, "aria-invalid=\"true\""));
+    }
     close_house(&h);
 }
 
@@ -765,6 +839,8 @@ int main(void)
         TEST_IN_FOLDER(what_agents_say_is_shown_harmlessly),
         TEST_IN_FOLDER(alerts_say_what_is_wrong),
         TEST_IN_FOLDER(rates_come_from_the_last_half_minute),
+        TEST_IN_FOLDER(errors_are_told_by_kind_whatever_the_agent_does),
+        TEST_IN_FOLDER(a_form_says_what_is_wrong_next_to_the_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

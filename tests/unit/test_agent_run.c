@@ -12,6 +12,7 @@
 #include "fake_coordinator.h"
 #include "plan/frontier.h"
 #include "test_folder.h"
+#include "wire/release.h"
 
 #define SITE_PAGES 12
 
@@ -474,7 +475,7 @@ static void script_update(struct fake *f, const struct report *r)
     buf_puts(&f->blob, "#!/bin/sh\n# in several pieces\nexit 0\n");
     d = digest_blake2b256(buf_span(&f->blob));
     machine_name(&machine);
-    update_message(SPAN("9.9"), buf_span(&machine), span_of(d.b, sizeof(d.b)), &message);
+    release_message(SPAN("9.9"), buf_span(&machine), span_of(d.b, sizeof(d.b)), &message);
     sign_make(&f->key, buf_span(&message), &sig); /* any key will do */
     update_order_pack(&(struct update_order){.version = SPAN("9.9"),
                                              .digest = span_of(d.b, sizeof(d.b)),

@@ -16,6 +16,7 @@
 #include "crawl/channel.h"
 #include "store/file.h"
 #include "test_folder.h"
+#include "wire/release.h"
 
 /* ---- settings ---- */
 
@@ -126,7 +127,7 @@ static void fill(struct state *s)
     buf_puts(&s->settings, "packed");
     state_outcome_put(s, 97, ST_REFUSED, SPAN("no"), false);
     state_outcome_put(s, 98, ST_OK, SPAN(""), true);
-    s->totals = (struct state_totals){1, 2, 3, 4, 5};
+    s->totals = (struct state_totals){1, 2, 3, 4, 5, {[ERROR_OTHER] = 6, [ERROR_ROBOTS] = 7}};
     s->quota_day = 20000;
     s->quota_bytes = 123456;
     s->bandwidth = 777;
@@ -149,6 +150,9 @@ static void the_state_comes_back_as_it_was(void **state)
     assert_int_equal(b.outcome_count, 2);
     assert_true(b.outcomes[1].has_parts);
     assert_int_equal(b.refused_total, 2);
+    assert_int_equal(b.totals.errors, 5);
+    assert_int_equal(b.totals.errors_by_kind[ERROR_OTHER], 6);
+    assert_int_equal(b.totals.errors_by_kind[ERROR_ROBOTS], 7);
     state_done(&a);
     state_done(&b);
     buf_done(&packed);
@@ -345,7 +349,7 @@ static void an_update_is_taken_only_when_signed_newer_and_whole(void **state)
     buf_printf(&dir, "%s/bin", test_folder());
     CHECK_STATUS("bin", file_mkdir(buf_cstr(&dir)), ST_OK);
     machine_name(&machine);
-    update_message(SPAN("1.2"), buf_span(&machine), span_of(d.b, sizeof(d.b)), &message);
+    release_message(SPAN("1.2"), buf_span(&machine), span_of(d.b, sizeof(d.b)), &message);
     sign_make(&key, buf_span(&message), &sig);
     struct update_order o = {.version = SPAN("1.2"),
                              .digest = span_of(d.b, sizeof(d.b)),

@@ -403,7 +403,7 @@ static int many(int want)
     return (rlim_t)want < can ? want : (int)can;
 }
 
-static void flood(const struct httpd_opts *opts, unsigned addresses, const char *label)
+static void flood(const struct httpd_opts *opts, unsigned addresses, const char *says, const char *label)
 {
     struct house s;
     char got[4096];
@@ -417,6 +417,8 @@ static void flood(const struct httpd_opts *opts, unsigned addresses, const char 
         char from[32];
         snprintf(from, sizeof(from), "127.0.0.%u", 10 + (unsigned)i % addresses);
         fds[i] = dial_from(httpd_port(s.h), from, "127.0.0.1");
+        if (fds[i] >= 0)
+            (void)send_text(fds[i], says);
         if (i % 200 == 199) { /* somebody else, meanwhile */
             int fd = dial_from(httpd_port(s.h), "127.0.0.9", "127.0.0.1");
             CHECK(label, fd >= 0);
@@ -442,10 +444,12 @@ static void flood(const struct httpd_opts *opts, unsigned addresses, const char 
 
 static void a_crowd_keeps_nobody_else_out(void **state)
 {
-    flood(&(struct httpd_opts){.connections_max = 100}, 1, "one address");
-    flood(&(struct httpd_opts){.connections_max = 100, .connections_per_address = 8}, 1, "one address, few each");
-    flood(&(struct httpd_opts){.connections_max = 100}, 200, "many addresses");
-    flood(&(struct httpd_opts){.connections_max = 100, .threads = 2}, 200, "many addresses, two threads");
+    static const char refused[] = "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n";
+    flood(&(struct httpd_opts){.connections_max = 100}, 1, "", "one address");
+    flood(&(struct httpd_opts){.connections_max = 100, .connections_per_address = 8}, 1, "", "one address, few each");
+    flood(&(struct httpd_opts){.connections_max = 100}, 200, "", "many addresses");
+    flood(&(struct httpd_opts){.connections_max = 100, .threads = 2}, 200, "", "many addresses, two threads");
+    flood(&(struct httpd_opts){.connections_max = 100}, 200, refused, "with bodies that were refused");
 }
 
 static void a_client_that_went_while_deferred_is_cleared_when_answered(void **state)

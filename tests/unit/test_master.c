@@ -98,7 +98,7 @@ static void wait_for(struct bench *b, size_t n)
 static status give(struct bench *b, const char *name, uint64_t serial, const char *script)
 {
     const struct program p = {.name = span_str(name), .serial = serial, .script = span_str(script)};
-    return master_set(b->master, &p);
+    return master_set(b->master, &p, NULL);
 }
 
 static const struct fact_heading headings[] = {{1, SPAN_INIT("One")}, {2, SPAN_INIT("Two")}};
@@ -543,7 +543,7 @@ static void version_that_does_not_start_costs_no_page(void **state)
     }
 }
 
-static void broken_program_without_a_good_version_is_busy(void **state)
+static void broken_program_without_a_good_version_is_none(void **state)
 {
     struct bench b;
     struct program_page p = sample_page("");
@@ -554,7 +554,7 @@ static void broken_program_without_a_good_version_is_busy(void **state)
     wait_for(&b, 1);
     CHECK_STATUS("bad", b.said[0].st, ST_INVALID);
     assert_true(status_of(&b, "x")->is_broken);
-    CHECK_STATUS("busy", master_run(b.master, SPAN("x"), &p, note, &b), ST_BUSY);
+    CHECK_STATUS("broken", master_run(b.master, SPAN("x"), &p, note, &b), ST_NOT_FOUND);
     CHECK_STATUS("mended", give(&b, "x", 2, "function page(p) emit{v = 2} end"), ST_OK);
     ask(&b, "x", "");
     wait_for(&b, 2);
@@ -607,6 +607,95 @@ static void pages_in_line_are_cancelled(void **state)
     CHECK_STATUS("freed", b.said[5].st, ST_CANCELLED);
     CHECK_STATUS("freed", b.said[6].st, ST_CANCELLED);
     bench_done(&b);
+}
+
+static uint64_t serial_in_use(struct bench *b, bool *is_there);
+
+static void dropped_version_sees_no_further_page(void **state)
+{
+    struct bench b;
+    bool is_there;
+    bench_init(&b, NULL);
+    CHECK_STATUS("set", give(&b, "x", 1, "function page(p) emit{v = 1} end"), ST_OK);
+    ask(&b, "x", "");
+    wait_for(&b, 1);
+    CHECK_STATUS("set", give(&b, "x", 2, "function page(p) emit{v = 2} end"), ST_OK);
+    ask(&b, "x", "");
+    wait_for(&b, 2);
+    CHECK_SPAN("new", buf_span(&b.said[1].all), SPAN("|||v=2;|"));
+    master_drop(b.master, SPAN("x"), 7); /* never was */
+    master_drop(b.master, SPAN("x"), 2);
+    for (unsigned i = 0; i < 3; i++)
+        ask(&b, "x", "");
+    wait_for(&b, 5);
+    CHECK_SPAN("back", buf_span(&b.said[4].all), SPAN("|||v=1;|"));
+    assert_int_equal(serial_in_use(&b, &is_there), 1);
+    CHECK_STATUS("a serial that was dropped", give(&b, "x", 2, "function page(p) end"), ST_EXISTS);
+    CHECK_STATUS("a higher one", give(&b, "x", 3, "function page(p) emit{v = 3} end"), ST_OK);
+    ask(&b, "x", "");
+    wait_for(&b, 6);
+    CHECK_SPAN("newer", buf_span(&b.said[5].all), SPAN("|||v=3;|"));
+    bench_done(&b);
+}
+
+static void program_without_a_version_is_gone(void **state)
+{
+    struct bench b;
+    struct program_page p = sample_page("");
+    bench_init(&b, NULL);
+    CHECK_STATUS("set", give(&b, "x", 1, "function page(p) emit{v = 1} end"), ST_OK);
+    CHECK_STATUS("set", give(&b, "y", 1, "function page(p) emit{v = 1} end"), ST_OK);
+    ask(&b, "x", "");
+    wait_for(&b, 1);
+    ask(&b, "x", "");
+    ask(&b, "x", "");
+    master_drop(b.master, SPAN("x"), 1);
+    wait_for(&b, 3);
+    CHECK_STATUS("in line", b.said[2].st, ST_CANCELLED);
+    CHECK_STATUS("gone", master_run(b.master, SPAN("x"), &p, note, &b), ST_NOT_FOUND);
+    master_drop(b.master, SPAN("y"), 1); /* before it has begun */
+    ask(&b, "y", "");
+    wait_for(&b, 4);
+    CHECK_STATUS("never begun", b.said[3].st, ST_CANCELLED);
+    bench_done(&b);
+}
+
+static void last_good_version_may_come_along(void **state)
+{
+    const struct program bad = {.name = SPAN("x"), .serial = 9, .script = SPAN("function page(p) error('no') end")};
+    const struct program good = {.name = SPAN("x"), .serial = 4, .script = SPAN("function page(p) emit{v = 4} end")};
+    struct bench b;
+    bool is_there;
+    bench_init(&b, NULL);
+    CHECK_STATUS("set", master_set(b.master, &bad, &good), ST_OK);
+    for (unsigned i = 0; i <= MASTER_STRIKES; i++)
+        ask(&b, "x", "");
+    wait_for(&b, MASTER_STRIKES + 1);
+    CHECK_STATUS("failed", b.said[MASTER_STRIKES - 1].st, ST_INVALID);
+    CHECK_SPAN("the one before", buf_span(&b.said[MASTER_STRIKES].all), SPAN("|||v=4;|"));
+    assert_int_equal(serial_in_use(&b, &is_there), 4);
+    assert_true(is_there);
+    bench_done(&b);
+}
+
+struct in_use {
+    uint64_t serial;
+    bool is_there;
+};
+
+static void note_in_use(void *arg, const struct program_status *s)
+{
+    struct in_use *u = arg;
+    if (span_is(s->name, "x"))
+        *u = (struct in_use){s->serial, true};
+}
+
+static uint64_t serial_in_use(struct bench *b, bool *is_there)
+{
+    struct in_use u = {0};
+    master_each(b->master, note_in_use, &u);
+    *is_there = u.is_there;
+    return u.serial;
 }
 
 struct chain {
@@ -755,9 +844,12 @@ int main(void)
         cmocka_unit_test(failing_version_gives_way_to_the_last_good_one),
         cmocka_unit_test(strikes_count_only_in_a_row),
         cmocka_unit_test(version_that_does_not_start_costs_no_page),
-        cmocka_unit_test(broken_program_without_a_good_version_is_busy),
+        cmocka_unit_test(broken_program_without_a_good_version_is_none),
         cmocka_unit_test(line_has_an_end),
         cmocka_unit_test(pages_in_line_are_cancelled),
+        cmocka_unit_test(dropped_version_sees_no_further_page),
+        cmocka_unit_test(program_without_a_version_is_gone),
+        cmocka_unit_test(last_good_version_may_come_along),
         cmocka_unit_test(callback_may_change_everything),
         cmocka_unit_test(worker_is_replaced_after_many_pages),
         cmocka_unit_test(missing_worker_is_told_at_once),

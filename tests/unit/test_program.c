@@ -362,17 +362,6 @@ static void page_is_made_from_facts(void **state)
     arena_done(&a);
 }
 
-static void headers_are_put_together(void **state)
-{
-    const struct fetch_result r = {
-        .content_type = SPAN("text/html"), .etag = SPAN("\"x\""), .robots_tags = SPAN("a\nb")};
-    struct arena a;
-    arena_init(&a);
-    CHECK_SPAN("headers", page_header_lines(&a, &r),
-               SPAN("Content-Type: text/html\nETag: \"x\"\nX-Robots-Tag: a\nX-Robots-Tag: b\n"));
-    arena_done(&a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,7 +375,6 @@ int main(void)
         cmocka_unit_test(emitted_bytes_have_a_ceiling_in_all),
         cmocka_unit_test(messages_are_cut_out_of_any_pieces),
         cmocka_unit_test(page_is_made_from_facts),
-        cmocka_unit_test(headers_are_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

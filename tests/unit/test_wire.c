@@ -400,6 +400,7 @@ static struct report full_report(void)
     static const struct stray_host strays[] = {{1, SPAN_INIT("h.example"), SPAN_INIT("192.0.2.1")}};
     static const struct network_timing timings[] = {{SPAN_INIT("192.0.2.0/24"), 9, 1, 2, 3, UINT32_MAX}};
     static const struct program_report programs[] = {{SPAN_INIT("p"), 1, 2, 3, true, SPAN_INIT("line 1")}};
+    static const struct error_count errors[] = {{ERROR_OTHER, 1}, {ERROR_TIMEOUT, 3}, {ERROR_HTTP_5XX, 4}};
     return (struct report){.wire_version = 1,
                            .version = SPAN("0.2.0"),
                            .boot = UINT64_MAX,
@@ -441,7 +442,9 @@ static struct report full_report(void)
                            .programs = programs,
                            .program_count = 1,
                            .refused = some_texts,
-                           .refused_count = 3};
+                           .refused_count = 3,
+                           .errors_by_kind = errors,
+                           .error_kind_count = 3};
 }
 
 static void a_report_comes_back(void **state)
@@ -460,6 +463,9 @@ static void a_report_comes_back(void **state)
     CHECK("timing", got.timings[0].total_median_us == UINT32_MAX);
     CHECK("setup", got.has_setup && got.setup.own_site_count == 3 && got.setup.cores == 2);
     CHECK("program", got.programs[0].is_fallback);
+    CHECK("errors", got.error_kind_count == 3 && got.errors_by_kind[0].kind == ERROR_OTHER &&
+                        got.errors_by_kind[0].count == 1 && got.errors_by_kind[2].kind == ERROR_HTTP_5XX &&
+                        got.errors_by_kind[2].count == 4);
     for (size_t n = 0; n < b.n; n++) { /* cut anywhere: fewer fields, or none */
         status st = report_unpack(&a, span_cut(buf_span(&b), 0, n), &got);
         CHECK("cut", st == ST_OK || st == ST_INVALID);
@@ -500,6 +506,36 @@ static void fields_of_the_next_version_are_skipped(void **state)
     CHECK("known ones", got.sequence == 12 && got.outcome_count == 2);
     CHECK("unknown activity", got.activity == 0);
     buf_done(&b);
+    arena_done(&a);
+}
+
+static void kinds_of_errors_keep_their_numbers_and_unknown_ones_are_other(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned number;
+        bool is_counted;
+    } kinds[] = {{"other", 0, true},    {"dns", 1, true},      {"connect", 2, true},   {"tls", 3, true},
+                 {"timeout", 4, true},  {"protocol", 5, true}, {"limit", 6, true},     {"refused", 7, true},
+                 {"invalid", 8, true},  {"http_4xx", 9, true}, {"http_5xx", 10, true}, {"gone", 11, false},
+                 {"robots", 12, false}, {"other", 13, true},   {"other", 4000, true}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        CHECK(kinds[i].name, strcmp(error_kind_name((error_kind)kinds[i].number), kinds[i].name) == 0);
+        CHECK(kinds[i].name, error_kind_is_counted((error_kind)kinds[i].number) == kinds[i].is_counted);
+    }
+    CHECK("status", error_kind_of_status(ST_DNS) == ERROR_DNS && error_kind_of_status(ST_FULL) == ERROR_OTHER);
+    struct arena a;
+    struct buf b = {0}, part = {0};
+    struct report got;
+    arena_init(&a);
+    field_u64(&part, 1, ERROR_KINDS + 7);
+    field_u64(&part, 2, 42);
+    field_text(&b, 26, buf_span(&part));
+    CHECK_STATUS("unpack", report_unpack(&a, buf_span(&b), &got), ST_OK);
+    CHECK("other",
+          got.error_kind_count == 1 && got.errors_by_kind[0].kind == ERROR_OTHER && got.errors_by_kind[0].count == 42);
+    buf_done(&b);
+    buf_done(&part);
     arena_done(&a);
 }
 
@@ -547,6 +583,7 @@ int main(void)
         cmocka_unit_test(joining_messages_come_back),
         cmocka_unit_test(orders_come_back),
         cmocka_unit_test(a_report_comes_back),
+        cmocka_unit_test(kinds_of_errors_keep_their_numbers_and_unknown_ones_are_other),
         cmocka_unit_test(a_poll_answer_comes_back_with_orders_of_kinds_unknown),
         cmocka_unit_test(fields_of_the_next_version_are_skipped),
         cmocka_unit_test(numbers_and_lists_have_limits),

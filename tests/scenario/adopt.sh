@@ -1,0 +1,42 @@
+#!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
+# A folder of `orb crawl` goes on as a coordinator's, with an agent on the same machine: what was finished is not fetched again, what was
+# not is finished; and `orb crawl` can have the folder back.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/agents_lib.sh"
+
+echo "delay = 0" >"$tmp/agent.conf"
+export ORB_AGENT_CONFIG="$tmp/agent.conf"
+serve_sample --spread --part calm
+crawl() { # OPTION...
+    "$orb" crawl --data "$tmp/fleet" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private --delay 0 --quiet "$@" 2>"$tmp/err"
+}
+crawl
+pages_of "$tmp/fleet" >"$tmp/want"
+want=$(wc -l <"$tmp/want")
+seeds=$(wc -l <"$tmp/seeds")
+control /__clear >/dev/null
+start_coordinator --with-agent || exit 4
+wait_quiet 60
+state=$("$orb" agent list --data "$tmp/fleet" --json | jq -r '.agents[0] | "\(.name) \(.state) \(.networks > 0)"')
+check the_agent_here_is_at_work "it is: $state; $(tail -n 1 "$tmp/fleet/agent.log")" [ "$state" = "here there true" ]
+pages_of "$tmp/fleet" >"$tmp/got"
+check adopted_pages_are_the_same "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" "$tmp/got"
+again=$(control /__ledger | awk -F'\t' '$2 == 200 && $4 != "/robots.txt"' | wc -l)
+check a_finished_crawl_is_not_fetched_again "$again pages, $seeds seeds" [ "$again" -le "$seeds" ]
+check crawl_keeps_off_a_running_coordinator "$(tail -n 1 "$tmp/err")" sh -c '! "$@"' sh "$orb" crawl --data "$tmp/fleet" --seeds "$tmp/seeds" --quiet 2>/dev/null
+stop_process "$fleet_pid"
+check its_agent_ends_with_it "$(pgrep -f "orb-agent --data $tmp/fleet/agent" | wc -l) are left" [ -z "$(pgrep -f "orb-agent --data $tmp/fleet/agent")" ]
+crawl
+check crawl_can_have_it_back "exit code $?: $(tail -n 1 "$tmp/err")" cmp -s "$tmp/want" "$tmp/got"
+
+# Half a crawl: the rest is found.
+rm -rf "$tmp/fleet"
+crawl --pages $((want / 3))
+fleet_port=0
+start_coordinator --with-agent || exit 4
+sleep 2
+wait_quiet 90
+pages_of "$tmp/fleet" >"$tmp/got"
+check an_unfinished_crawl_is_finished "$(wc -l <"$tmp/got") of $want: $(diff "$tmp/want" "$tmp/got" | head -n 3 | tr '\n' ' ')" cmp -s "$tmp/want" "$tmp/got"
+exit $failed
