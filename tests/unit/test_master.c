@@ -92,7 +92,7 @@ static void wait_for(struct bench *b, size_t n)
     b->want = n;
     if (b->n < n)
         loop_run(b->loop);
-    assert_int_equal(b->n, n);
+    assert_true(b->n >= n); /* two workers may answer in one turn of the loop */
 }
 
 static status give(struct bench *b, const char *name, uint64_t serial, const char *script)
