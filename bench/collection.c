@@ -1,12 +1,11 @@
 #include "collection.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/siphash.h"
+#include "html_files.h"
 #include "store/file.h"
 #include "web/charset.h"
 #include "web/lang.h"
@@ -24,7 +23,6 @@ struct seen_link {
 struct reader {
     struct collection *c;
     collection_skip_fn *skip;
-    const char *root; /* folder of the site */
     struct span site;
     struct seen_link *links; /* owned */
     size_t link_count, link_cap;
@@ -89,8 +87,9 @@ static void keep_page(struct reader *r, const struct facts *f, const struct url 
     c->text_bytes += p->text.n;
 }
 
-static void read_page(struct reader *r, const char *path, struct span under)
+static void read_page(void *arg, const char *path, const struct stat *st, struct span under)
 {
+    struct reader *r = arg;
     static const struct facts_opts opts = {.keep_text = true, .keep_anchors = true};
     struct charset_result decoded;
     struct facts facts;
@@ -110,29 +109,6 @@ static void read_page(struct reader *r, const char *path, struct span under)
         base = u;
     keep_links(r, &facts, &base, (uint32_t)r->c->count);
     keep_page(r, &facts, &u);
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name); /* not alphasort: the order must not depend on the locale */
-}
-
-static void read_folder(struct reader *r, const char *folder)
-{
-    struct dirent **names = NULL;
-    int n = scandir(folder, &names, NULL, by_name);
-    for (int i = 0; i < n; i++) {
-        char path[4096];
-        struct stat st;
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
-        bool is_there = names[i]->d_name[0] != '.' && stat(path, &st) == 0;
-        if (is_there && S_ISDIR(st.st_mode) && names[i]->d_type != DT_LNK)
-            read_folder(r, path);
-        else if (is_there && S_ISREG(st.st_mode) && span_ends(span_str(path), SPAN(".html")))
-            read_page(r, path, span_str(path + strlen(r->root) + 1));
-        free(names[i]);
-    }
-    free(names);
 }
 
 /* By target, then text, then source. */
@@ -228,9 +204,8 @@ status collection_read(const char *sites, const char *const *names, size_t name_
         char root[4096], site[256];
         snprintf(root, sizeof(root), "%s/%s", sites, names[i]);
         snprintf(site, sizeof(site), "%s.example", names[i]);
-        r.root = root;
         r.site = arena_copy(&c->arena, span_str(site));
-        read_folder(&r, root);
+        html_files_each(root, read_page, &r);
     }
     name_pages(&r);
     free(r.links);

@@ -1,15 +1,14 @@
 #include "sites.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/siphash.h"
 #include "base/table.h"
+#include "html_files.h"
 #include "store/file.h"
 #include "web/charset.h"
 #include "web/lang.h"
@@ -20,7 +19,7 @@
 
 struct reader {
     struct site *site;
-    const char *root, *name;
+    const char *name;
     bool keeps_html;
     struct arena work;
     struct buf bytes;
@@ -105,8 +104,9 @@ static void add_answer(struct reader *r, const struct stat *st, struct summary *
     s->wire_bytes = s->body_bytes / 4 + rng_below(&r->rng, 500);
 }
 
-static void read_page(struct reader *r, const char *path, const struct stat *st, struct span under)
+static void read_page(void *arg, const char *path, const struct stat *st, struct span under)
 {
+    struct reader *r = arg;
     static const struct facts_opts opts = {.keep_text = true, .keep_anchors = true};
     struct site *site = r->site;
     struct charset_result decoded;
@@ -148,39 +148,15 @@ static void read_page(struct reader *r, const char *path, const struct stat *st,
     site->visits[site->count++] = s;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name); /* not alphasort: the order must not depend on the locale */
-}
-
-static void read_folder(struct reader *r, const char *folder)
-{
-    struct dirent **names = NULL;
-    int n = scandir(folder, &names, NULL, by_name);
-    for (int i = 0; i < n; i++) {
-        char path[4096];
-        struct stat st;
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]->d_name);
-        bool is_there = names[i]->d_name[0] != '.' && stat(path, &st) == 0;
-        if (is_there && S_ISDIR(st.st_mode) && names[i]->d_type != DT_LNK)
-            read_folder(r, path);
-        else if (is_there && S_ISREG(st.st_mode) && span_ends(span_str(path), SPAN(".html")))
-            read_page(r, path, &st, span_str(path + strlen(r->root) + 1));
-        free(names[i]);
-    }
-    free(names);
-}
-
 status site_read(const char *sites, const char *name, bool keeps_html, struct site **out)
 {
     char root[4096];
     struct reader r = {.site = mem_alloc(sizeof(*r.site)), .name = name, .keeps_html = keeps_html, .now = FIRST_VISIT};
     snprintf(root, sizeof(root), "%s/%s", sites, name);
-    r.root = root;
     arena_init(&r.site->arena);
     arena_init(&r.work);
     rng_seed(&r.rng, 1);
-    read_folder(&r, root);
+    html_files_each(root, read_page, &r);
     table_done(&r.said);
     buf_done(&r.bytes);
     arena_done(&r.work);

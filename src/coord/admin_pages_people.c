@@ -35,6 +35,16 @@ void page_login(struct ask *r, struct httpd_answer *ans)
     admin_end(r, ans, NULL);
 }
 
+static void put_again(struct ask *r, struct buf *out)
+{
+    form_field(r, out,
+               &(struct form_field){.name = "again",
+                                    .label = "The same again",
+                                    .type = "password",
+                                    .is_required = true,
+                                    .more = " autocomplete=\"new-password\""});
+}
+
 void page_setup(struct ask *r, struct httpd_answer *ans)
 {
     struct buf *out = &ans->body;
@@ -65,12 +75,7 @@ void page_setup(struct ask *r, struct httpd_answer *ans)
                                     .is_required = true,
                                     .more = " autocomplete=\"new-password\" minlength=\"10\" autofocus",
                                     .help = "10 characters or more."});
-    form_field(r, out,
-               &(struct form_field){.name = "again",
-                                    .label = "The same again",
-                                    .type = "password",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"new-password\""});
+    put_again(r, out);
     buf_puts(out, "<button class=\"button main\">Set the password</button></form></div>\n");
     admin_end(r, ans, NULL);
 }
@@ -104,12 +109,7 @@ static void put_own_password(struct ask *r, struct buf *out)
                                     .is_required = true,
                                     .help = "10 characters or more. You stay logged in here and nowhere else.",
                                     .more = " autocomplete=\"new-password\" minlength=\"10\""});
-    form_field(r, out,
-               &(struct form_field){.name = "again",
-                                    .label = "The same again",
-                                    .type = "password",
-                                    .is_required = true,
-                                    .more = " autocomplete=\"new-password\""});
+    put_again(r, out);
     buf_puts(out,
              "</div></fieldset><button class=\"button\">Change the password</button></form></details></section>\n");
 }

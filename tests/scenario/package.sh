@@ -72,9 +72,9 @@ make_machine() {
     mkdir -p "$tmp/machine"
     # shellcheck disable=SC2016
     unshare --mount sh -c '
-        mount -t tmpfs tmpfs "$1" && mkdir "$1/upper" "$1/work" "$1/root" &&
-        mount -t overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" overlay "$1/root" &&
-        mount --rbind /proc "$1/root/proc" && mount --rbind /dev "$1/root/dev" && mount -t tmpfs tmpfs "$1/root/run" &&
+        mount -t tmpfs tmpfs "$1" && mkdir "$1/upper" "$1/work" "$1/copy" &&
+        mount -t overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" overlay "$1/copy" &&
+        mount --rbind /proc "$1/copy/proc" && mount --rbind /dev "$1/copy/dev" && mount -t tmpfs tmpfs "$1/copy/run" &&
         echo ready && exec sleep 600' - "$tmp/machine" >"$tmp/machine.out" 2>"$tmp/machine.err" &
     machine_pid=$!
     pids="$pids $machine_pid"
@@ -86,7 +86,7 @@ make_machine() {
     return 1
 }
 # As root, in that copy.
-on_machine() { nsenter --mount="/proc/$machine_pid/ns/mnt" chroot "$tmp/machine/root" "$@"; }
+on_machine() { nsenter --mount="/proc/$machine_pid/ns/mnt" chroot "$tmp/machine/copy" "$@"; }
 onto_machine() { # PATH, from standard input: keeps what owner and mode it has
     on_machine tee "$1" >/dev/null
 }
