@@ -1,7 +1,7 @@
 # A thin front for meson and the scripts in tools/. `make run` and `make test` need nothing before them on Debian 12.
 BUILD = build
 TIME = 60
-export TIME QUICK BUILD
+export TIME QUICK BUILD ONLY JOBS UNTIL
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -32,6 +32,17 @@ test-full: deps-dev
 bench: deps-dev all
 	@bench/run
 
+# Scenarios of lab/scenarios: a short form of each in under 4 minutes; all of them in 40, for docs/results.md.
+lab: deps-dev all
+	@tools/run-lab short
+
+lab-full: deps-dev all
+	@tools/run-lab full
+
+# Every figure of docs/results.md, and the file. WORLDS=DIR: with worlds from outside.
+results: deps-dev all
+	@bench/run; code=$$?; tools/run-lab full || code=$$?; bench/results && exit $$code
+
 bench-data: deps-dev
 	@bench/fetch-data
 
@@ -42,7 +53,7 @@ fuzz: deps-dev
 	@tools/run-fuzz
 
 format:
-	@find src tests bench -name '*.[ch]' ! -name '*_table.h' -exec clang-format -i {} +
+	@find src lab tests bench -name '*.[ch]' ! -name '*_table.h' -exec clang-format -i {} +
 
 sample-config: all
 	@$(BUILD)/src/cli/orb config --sample >data/orb.conf.sample
@@ -59,4 +70,4 @@ install: all
 clean:
 	rm -rf build build-asan build-fuzz build-deb
 
-.PHONY: all deps deps-dev run test test-full bench bench-data lint fuzz format sample-config deb install clean
+.PHONY: all deps deps-dev run test test-full bench lab lab-full results bench-data lint fuzz format sample-config deb install clean

@@ -107,9 +107,10 @@ fleet_cpu() { # FILE...
     echo "bench: a CPU time is missing" >&2
 }
 
+# By hash: on one machine every agent is as near as any other, and "nearest" would give one of them everything; here all of them are to have work.
 fleet_coordinator() { # HOSTS
     rm -rf "$shm/fleet"
-    fleet_run coordinator "$orb" coordinator --data "$shm/fleet" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --allow-private --hosts "$1"
+    fleet_run coordinator "$orb" coordinator --strategy hash --data "$shm/fleet" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --allow-private --hosts "$1"
     for _ in $(seq 200); do
         grep -q 'add an agent' "$shm/coordinator.out" && return 0
         sleep 0.05

@@ -1,9 +1,11 @@
 /* embed - turns files into a C source that holds them, gzip-compressed, for the pages that the program serves.
  *
  *     embed OUT.c FILE...
+ *     embed --text NAME OUT.c FILE
  *
  * Run by the build on the machine that builds. A file is known by its last path component; its hash (FNV-1a, 64 bits,
- * of the plain bytes) goes into its address, so that browsers may keep it for ever. */
+ * of the plain bytes) goes into its address, so that browsers may keep it for ever. The second form is for data that
+ * the program itself reads: the file as it is, as a function `struct span NAME(void)`. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,13 @@ static size_t compress_file(const unsigned char *p, size_t n, unsigned char *to,
     return packed;
 }
 
+static void put_bytes(FILE *out, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%u,", i % 24 ? "" : "\n", p[i]);
+    fputs("\n};\n", out);
+}
+
 static void put_file(FILE *out, size_t number, const char *path, struct file *f)
 {
     size_t n = 0;
@@ -72,9 +81,7 @@ static void put_file(FILE *out, size_t number, const char *path, struct file *f)
         fail("no memory for", path);
     size_t packed_bytes = compress_file(p, n, packed, cap, path);
     fprintf(out, "static const unsigned char file%zu[] = {", number);
-    for (size_t i = 0; i < packed_bytes; i++)
-        fprintf(out, "%s%u,", i % 24 ? "" : "\n", packed[i]);
-    fputs("\n};\n", out);
+    put_bytes(out, packed, packed_bytes);
     const char *slash = strrchr(path, '/');
     f->name = slash ? slash + 1 : path;
     f->plain_bytes = n;
@@ -83,9 +90,27 @@ static void put_file(FILE *out, size_t number, const char *path, struct file *f)
     free(p);
 }
 
+static int embed_text(const char *name, const char *to, const char *path)
+{
+    size_t n = 0;
+    unsigned char *p = read_file(path, &n);
+    FILE *out = fopen(to, "w");
+    if (!out)
+        fail("cannot write", to);
+    fprintf(out, "#include \"base/span.h\"\nstruct span %s(void);\nstatic const unsigned char text[] = {", name);
+    put_bytes(out, p, n);
+    fprintf(out, "struct span %s(void)\n{\n    return span_of(text, sizeof(text));\n}\n", name);
+    free(p);
+    if (fclose(out) != 0)
+        fail("cannot write", to);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct file files[FILES_MAX];
+    if (argc == 5 && strcmp(argv[1], "--text") == 0)
+        return embed_text(argv[2], argv[3], argv[4]);
     if (argc < 3 || argc - 2 > FILES_MAX)
         fail("usage: embed OUT.c FILE...", "");
     FILE *out = fopen(argv[1], "w");

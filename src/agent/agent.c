@@ -7,9 +7,11 @@
 #include <time.h>
 
 #include "agent/update.h"
+#include "agent/refusal_list.h"
 #include "base/mem.h"
 #include "crawl/crawl.h"
 #include "io/clock.h"
+#include "io/in_lab.h"
 #include "io/entropy.h"
 #include "store/file.h"
 #include "web/url.h"
@@ -115,17 +117,32 @@ static void count_kinds(struct state_totals *to, const struct state_totals *befo
 static void count_totals(struct agent *a, const struct crawl_stats *s)
 {
     uint64_t sent = session_bytes_sent(a->session), received = session_bytes_received(a->session);
+    struct probes_counts probes = {0}; /* requests like others, of the same line */
+    if (a->probes)
+        probes_get_counts(a->probes, &probes);
     pthread_mutex_lock(&a->lock);
+    a->probes_counted = probes;
     a->state.totals = (struct state_totals){
-        .requests = a->totals_before.requests + s->requests,
+        .requests = a->totals_before.requests + s->requests + probes.requests - a->probes_before.requests,
         .pages = a->totals_before.pages + s->fetched,
-        .bytes_crawled = a->totals_before.bytes_crawled + s->bytes_wire,
+        .bytes_crawled = a->totals_before.bytes_crawled + s->bytes_wire + probes.bytes - a->probes_before.bytes,
         .bytes_sent = a->sent_before + sent,
         .errors = a->totals_before.errors + s->errors,
     };
     count_kinds(&a->state.totals, &a->totals_before, s);
     a->traffic = a->state.totals.bytes_crawled - a->crawled_at_start + sent + received;
     pthread_mutex_unlock(&a->lock);
+}
+
+/* Orders have begun when the main thread has looked at them: networks that others have by now are not asked any more.
+ * Lock held. */
+static void catch_up(struct agent *a)
+{
+    for (const struct agent_order *o = a->orders; o; o = o->next)
+        if (!o->is_begun)
+            return;
+    if (a->has_all_orders)
+        gov_caught_up(&a->gov);
 }
 
 static void ask_governor(struct agent *a, const struct crawl_stats *s)
@@ -145,6 +162,8 @@ static void ask_governor(struct agent *a, const struct crawl_stats *s)
                             .spool_bytes = spool.bytes,
                             .traffic_bytes = a->traffic};
     pthread_mutex_lock(&a->lock);
+    catch_up(a);
+    bool is_away = a->is_away;
     gov_look(&a->gov, &a->limits, &r, &v);
     bool turned = a->may_talk != v.may_talk;
     a->may_talk = v.may_talk;
@@ -154,6 +173,10 @@ static void ask_governor(struct agent *a, const struct crawl_stats *s)
         agent_wake(a);
     if (v.reason == GOV_MEMORY)
         machine_trim();
+    /* Copies for a coordinator that may once be restored are worth less than room to work in. */
+    if ((v.reason == GOV_DISK || v.reason == GOV_SPOOL) && spool.sent_bytes)
+        log_write(a->log, LOG_INFO, "spool", "packages that the coordinator has are dropped to make room bytes=%llu",
+                  (unsigned long long)spool_drop_sent(a->spool));
     if (v.reason != a->verdict.reason)
         log_write(a->log, LOG_INFO, "gov", "%s", gov_reason_text(v.reason));
     if (v.must_reopen && a->end == END_NONE)
@@ -161,8 +184,11 @@ static void ask_governor(struct agent *a, const struct crawl_stats *s)
     a->verdict = v;
     a->rss = r.rss_bytes;
     a->disk_free = r.disk_free_bytes;
-    if (a->crawl)
+    if (a->crawl) {
         crawl_pause(a->crawl, !v.may_crawl || a->is_rekeying || a->is_quitting);
+        crawl_doubt(a->crawl, is_away);
+    }
+    probes_pause(a->probes, !v.may_crawl || a->is_quitting);
 }
 
 /* ---- the snapshot for the next report ---- */
@@ -190,8 +216,12 @@ static void take_snapshot(struct agent *a, const struct crawl_stats *s)
 {
     pthread_mutex_lock(&a->lock);
     struct snapshot *n = &a->snapshot;
+    if (n->r.orders_done != a->state.orders_done)
+        pthread_cond_broadcast(&a->changed);
     arena_reset(&n->arena);
+    /* Orders that are done, and tasks as they are since: in one report the two must not be of different moments. */
     n->r = (struct report){.activity = activity_of(a),
+                           .orders_done = a->state.orders_done,
                            .requests = a->state.totals.requests,
                            .pages = a->state.totals.pages,
                            .bytes_crawled = a->state.totals.bytes_crawled,
@@ -200,8 +230,11 @@ static void take_snapshot(struct agent *a, const struct crawl_stats *s)
                            .queue = s->queued,
                            .hosts_waiting = s->hosts_waiting,
                            .memory_bytes = a->rss,
-                           .disk_free_bytes = a->disk_free};
-    n->r.tasks = tasks_report(a->tasks, &n->arena, &n->r.task_count);
+                           .disk_free_bytes = a->disk_free,
+                           .tasks_max = a->limits.tasks_max,
+                           .tasks_busy = (unsigned)tasks_busy(a->tasks)};
+    n->has_visits = tasks_have_visits(a->tasks);
+    n->r.tasks = tasks_report(a->tasks, &n->arena, &n->r.task_count, &n->orders);
     if (n->r.task_count > AGENT_REPORT_TASKS_MAX)
         n->r.task_count = AGENT_REPORT_TASKS_MAX; /* the oldest */
     n->r.programs = programs_report(a->programs, &n->arena, &n->r.program_count);
@@ -250,6 +283,8 @@ static void save_now_and_then(struct agent *a, bool must)
     }
     if (!must && now - a->last_save < SAVE_EVERY_MS)
         return;
+    if (a->crawl)
+        crawl_release(a->crawl); /* the disk is waited for without its shards */
     a->last_save = now;
     if (tasks_save_progress(a->tasks) != ST_OK || agent_save(a) != ST_OK)
         log_write(a->log, LOG_WARN, "agent", "the state cannot be written down: disk full?");
@@ -310,9 +345,22 @@ static void on_progress(void *arg, const struct crawl_stats *s)
 
 /* ---- the crawl ---- */
 
+static void note_path(void *self, const struct addr *addr, uint32_t us)
+{
+    struct agent *a = self;
+    struct network n;
+    if (gate_network_of(a->gate, addr, &n))
+        timings_path(a->timings, &n, us);
+}
+
 static bool may_use(void *self, struct span host, const struct addr *addr, uint64_t channel)
 {
     return gate_may_use(((struct agent *)self)->gate, host, addr, channel);
+}
+
+static void turned_away(void *self, struct span host, const struct addr *addr, uint64_t channel)
+{
+    gate_turned_away(((struct agent *)self)->gate, host, addr, channel);
 }
 
 /* Memory is shared out: an eighth for waiting URLs, the rest for pages under way, the seen set and what grows. */
@@ -338,20 +386,35 @@ static void fill_opts(struct agent *a, struct arena *arena, struct crawl_opts *o
                   .log = a->log},
         .dns = {.server = conf_text(a->conf, CONF_RESOLVER), .hosts = buf_span(&a->hosts_text)},
         .delay_ms = conf_number(a->conf, CONF_DELAY),
+        .in_lab = in_lab(),
         .jobs = (unsigned)(jobs > 256           ? 256
                            : jobs < 8 && memory ? 8
                                                 : jobs),
         .shards = (unsigned)conf_number(a->conf, CONF_SHARDS),
         .own_sites = hosts,
         .own_site_count = count,
+        .no_sitemaps = !conf_flag(a->conf, CONF_SITEMAPS),
         .frontier_bytes = (size_t)(frontier > (64u << 20) ? (64u << 20) : frontier),
         .open_sink = package_sink_open,
         .sink_arg = a->sink,
         .stays = true,
         .may_use = may_use,
+        .turned_away = turned_away,
+        .note_path = note_path,
+        .no_pdf = !conf_flag(a->conf, CONF_PDF),
         .self = a,
         .log = a->log,
     };
+}
+
+static status refuse(struct agent *a)
+{
+    struct places *places = NULL;
+    status st = refusal_list_load(a->data, a->conf, &places);
+    if (st != ST_OK || !places)
+        return st;
+    st = crawl_refuse(a->crawl, places);
+    return st == ST_OK ? crawl_erase_refused(a->crawl) : st;
 }
 
 /* One run of the crawl, until it is to end or fails. */
@@ -370,7 +433,9 @@ static status run_crawl(struct agent *a, struct buf *why)
     pthread_mutex_unlock(&a->lock);
     if (st == ST_OK) {
         crawl_pause(a->crawl, true); /* until the governor has been asked */
-        st = programs_attach(a->programs, a->crawl);
+        st = refuse(a);
+        if (st == ST_OK)
+            st = programs_attach(a->programs, a->crawl);
         if (st == ST_OK)
             st = tasks_attach(a->tasks, a->crawl);
         if (st == ST_OK)
@@ -383,6 +448,7 @@ static status run_crawl(struct agent *a, struct buf *why)
         tasks_look(a->tasks);
         a->totals_before = a->state.totals;
         a->totals_before.bytes_sent = 0;
+        a->probes_before = a->probes_counted;
     }
     tasks_detach(a->tasks);
     programs_detach(a->programs);
@@ -491,6 +557,7 @@ static void done(struct agent *a)
     programs_free(a->programs);
     package_sink_free(a->sink);
     timings_free(a->timings);
+    probes_free(a->probes); /* asks the gate until then */
     gate_free(a->gate);
     spool_free(a->spool);
     session_free(a->session);
@@ -542,7 +609,7 @@ static void read_settings(struct agent *a)
     buf_done(&why);
 }
 
-static void wake_carrier(void *arg)
+static void wake_all(void *arg)
 {
     agent_wake(arg);
 }
@@ -570,6 +637,18 @@ static status open_rest(struct agent *a, struct buf *why)
                                            .note_refused = note_refused,
                                            .arg = a});
     a->timings = timings_new(a->boot);
+    a->probes = probes_new(
+        &(struct probes_opts){.user_agent = buf_span(&a->user_agent),
+                              .ca_file = conf_text(a->conf, CONF_CA_FILE),
+                              .allow_private = conf_flag(a->conf, CONF_ALLOW_PRIVATE),
+                              .dns = {.server = conf_text(a->conf, CONF_RESOLVER), .hosts = buf_span(&a->hosts_text)},
+                              .delay_ms = conf_number(a->conf, CONF_DELAY),
+                              .in_lab = in_lab(),
+                              .gate = a->gate,
+                              .note_refused = note_refused,
+                              .ready = wake_all,
+                              .arg = a,
+                              .log = a->log});
     if (st == ST_OK)
         st = tasks_new(&(struct tasks_opts){a->data, a->gate, a->spool, a->log}, &a->tasks);
     if (st == ST_OK)
@@ -583,7 +662,7 @@ static status open_rest(struct agent *a, struct buf *why)
                                                            .timings = a->timings,
                                                            .wall = agent_wall,
                                                            .mono = agent_mono,
-                                                           .published = wake_carrier,
+                                                           .published = wake_all,
                                                            .arg = a,
                                                            .log = a->log});
     package_sink_set_names(a->sink, a->state.agent, &a->state.identity, &a->key);

@@ -3,7 +3,7 @@
  * Three threads. The main one runs the crawl; in its progress callback, some five times a second, orders are carried
  * out, the governor is asked, and a snapshot for the next report is made. The link talks to the coordinator: reports go
  * up, orders come down. The carrier uploads packages. They meet in struct agent, under its lock, which nobody holds
- * while calling the crawl or the network.
+ * while calling the crawl or the network. Probes have a thread too, once there are any (probes.h).
  *
  *     coordinator <--report/orders-- link --orders--> main --calls--> crawl --visits--> package sink --> spool
  *     coordinator <------------------packages-------------------------------- carrier <-------------------/ */
@@ -19,6 +19,7 @@
 #include "agent/limits.h"
 #include "agent/machine.h"
 #include "agent/package_sink.h"
+#include "agent/probes.h"
 #include "agent/programs.h"
 #include "agent/session.h"
 #include "agent/spool.h"
@@ -67,6 +68,7 @@ struct agent {
     struct spool *spool;
     struct gate *gate;
     struct timings *timings;
+    struct probes *probes;
     struct package_sink *sink;
     struct tasks *tasks;       /* main thread */
     struct programs *programs; /* main thread */
@@ -88,6 +90,7 @@ struct agent {
     struct agent_order *orders, **orders_end; /* owned; carried out in this order */
     uint64_t orders_taken;                    /* highest number that is in line or done */
     size_t orders_open;                       /* in line or being carried out */
+    bool has_all_orders;                      /* the last answer brought none that is new */
     bool wants_setup;
     uint64_t polls_good;    /* since the start */
     uint64_t reported_done; /* orders_done as the coordinator has heard it */
@@ -97,6 +100,8 @@ struct agent {
     struct snapshot {
         struct arena arena;
         struct report r;
+        unsigned *orders; /* of each task in r */
+        bool has_visits;  /* known pages are being looked at again */
     } snapshot;
     struct {
         bool is_wanted, is_done;
@@ -110,8 +115,9 @@ struct agent {
     struct gov_verdict verdict;
     agent_end end;
     struct crawl_stats stats;
-    struct state_totals totals_before; /* of earlier runs of the crawl */
-    uint64_t sent_before;              /* bytes at the session's lines, counted in totals already */
+    struct state_totals totals_before;                  /* of earlier runs of the crawl */
+    struct probes_counts probes_before, probes_counted; /* what of the probes is in them, and in the totals */
+    uint64_t sent_before;                               /* bytes at the session's lines, counted in totals already */
     uint64_t crawled_at_start, traffic, rss, disk_free;
     mono_ms last_status, last_save;
     struct compare_job *compare; /* NULL: none runs */

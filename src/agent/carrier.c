@@ -10,6 +10,7 @@
 
 #define PIECE_MS 60000
 #define DAMAGED_MAX 3              /* times in a row that a package may arrive damaged before we slow down */
+#define REST_MS (5 * 60 * 1000)    /* it would be the same again */
 #define MEASURE_BYTES (256u << 10) /* a piece at least so large says something about the bandwidth */
 
 struct carrier {
@@ -132,10 +133,10 @@ static int64_t after_reply(struct carrier *c, const struct http_answer *answer)
                   (unsigned long long)c->sequence, buf_cstr(&why));
         buf_done(&why);
         c->sequence = 0; /* read from the disk again */
-        return ++c->damaged > DAMAGED_MAX ? BACKOFF_MAX_MS : 0;
+        return ++c->damaged > DAMAGED_MAX ? REST_MS : 0;
     }
     case 403:
-        return BACKOFF_MAX_MS;
+        return REST_MS;
     default:
         return session_retry_ms(answer, session_backoff_ms(++c->failures, &c->rng));
     }

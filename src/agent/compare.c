@@ -1,13 +1,11 @@
 #include "agent/compare.h"
 
-#include "web/charset.h"
-#include "web/facts.h"
+#include "web/document.h"
 #include "web/robots.h"
 #include "web/sketch.h"
 #include "web/url.h"
 #include "wire/control.h"
 
-#define BODY_TEXT_MAX (64u << 20)
 #define LOOK_MS 200
 
 /* One URL after the other: address, robots.txt, pause, page. */
@@ -54,6 +52,7 @@ static void conclude(struct run *r, uint16_t http_status, uint64_t digest, struc
                                .digest = digest,
                                .sketch = sketch_of(page_text),
                                .words_sketch = sketch_of_words(page_text),
+                               .text = page_text.n <= FETCHED_TEXT_MAX ? page_text : (struct span){0},
                                .address = r->addr.family ? span_str(addr_format(&r->addr, text)) : (struct span){0}},
         &packed);
     texts_put(r->parts, buf_span(&packed));
@@ -67,26 +66,15 @@ static void conclude(struct run *r, uint16_t http_status, uint64_t digest, struc
 static void on_page(void *arg, const struct fetch_result *f)
 {
     struct run *r = arg;
-    struct facts facts = {0};
-    struct charset_result text;
+    const struct facts_opts fo = {.keep_text = true};
+    struct document d = {0};
     if (f->st != ST_OK) {
         conclude(r, 0, 0, (struct span){0});
         return;
     }
-    struct span media = content_type_media(f->content_type);
-    bool is_plain = span_is_nocase(media, "text/plain");
-    bool is_html = !media.n || span_is_nocase(media, "text/html") || span_is_nocase(media, "application/xhtml+xml");
-    bool has_text = !f->body_unwanted && (is_html || is_plain) &&
-                    charset_decode(&r->arena, f->body, content_type_charset(f->content_type), is_html, BODY_TEXT_MAX,
-                                   &text) == ST_OK;
-    if (has_text) {
-        struct facts_opts fo = {.keep_text = true};
-        if (is_html)
-            facts_collect(&r->arena, text.text, &fo, &facts);
-        else
-            facts_collect_plain(&r->arena, text.text, &fo, &facts);
-    }
-    conclude(r, (uint16_t)f->http_status, facts.digest, facts.text);
+    bool has_text =
+        !f->body_unwanted && document_read(&r->arena, f->content_type, r->url.href, f->body, &fo, &d) == ST_OK;
+    conclude(r, (uint16_t)f->http_status, has_text ? d.facts.digest : 0, has_text ? d.facts.text : (struct span){0});
 }
 
 static void ask_page(struct run *r)
@@ -95,7 +83,9 @@ static void ask_page(struct run *r)
         conclude(r, 0, 0, (struct span){0});
         return;
     }
-    fetcher_get(r->fetcher, &(struct fetch_req){.url = r->url.href, .addr = r->addr, .done = on_page, .arg = r});
+    fetcher_get(r->fetcher,
+                &(struct fetch_req){
+                    .url = r->url.href, .addr = r->addr, .wants = document_is_wanted, .done = on_page, .arg = r});
 }
 
 /* ---- robots.txt ---- */

@@ -10,6 +10,7 @@
 #include "io/zones.h"
 #include "place/addr.h"
 #include "plan/hours.h"
+#include "web/places.h"
 #include "web/url.h"
 
 #define HELP_WIDTH 79
@@ -330,6 +331,22 @@ static bool check_keys(const struct conf *c, struct buf *err)
     return true;
 }
 
+static bool check_refused_sites(const struct conf *c, struct buf *err)
+{
+    size_t n;
+    const struct span *places = conf_list(c, CONF_REFUSE_SITE, &n);
+    bool is_good = true;
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; is_good && i < n; i++) {
+        struct places_item item;
+        is_good = places_parse(&a, places[i], &item, NULL) == ST_OK ||
+                  bad(err, CONF_REFUSE_SITE, places[i], "not a place such as example.org or https://example.org/a*");
+    }
+    arena_done(&a);
+    return is_good;
+}
+
 bool conf_check(const struct conf *c, struct buf *err)
 {
     struct hours hours;
@@ -345,6 +362,8 @@ bool conf_check(const struct conf *c, struct buf *err)
     for (size_t i = 0; i < n; i++)
         if (network_parse(refused[i], &network) != ST_OK)
             return bad(err, CONF_REFUSE_NETWORK, refused[i], "not a prefix such as 192.0.2.0/24");
+    if (!check_refused_sites(c, err))
+        return false;
     return check_lines(c, err) && check_sites(c, err) && check_keys(c, err);
 }
 

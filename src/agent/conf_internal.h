@@ -1,4 +1,4 @@
-/* conf_internal.h - the shape of the option table; conf.c and conf_table.c only. */
+/* conf_internal.h - the shape of the option table; for conf.c, conf_table.c, and whoever completes its options. */
 #pragma once
 
 #include "agent/conf.h"

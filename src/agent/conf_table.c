@@ -38,6 +38,9 @@ const struct conf_def conf_table[CONF_COUNT] = {
                                     "cannot set this"},
     [CONF_REFUSE_NETWORK] = {"refuse-network", CONF_IS_LIST, "PREFIX", .is_setting = true,
                              .help = "never fetch from these addresses, such as 192.0.2.0/24; may be repeated"},
+    [CONF_REFUSE_SITE] = {"refuse-site", CONF_IS_LIST, "PLACE", .is_setting = true,
+                          .help = "never ask anything of example.org, .example.org (with all under it) or "
+                                  "https://example.org/a*; may be repeated"},
     [CONF_OWN_SITE] = {"own-site", CONF_IS_LIST, "URL", .is_setting = true,
                        .help = "a site of yours: this agent asks to be the one that crawls it; may be repeated"},
     [CONF_OWN_EVERY] = {"own-every", CONF_IS_DURATION, "TIME", "1d", 60000, INT64_C(31536000000), 1000,
@@ -48,15 +51,21 @@ const struct conf_def conf_table[CONF_COUNT] = {
     [CONF_PROGRAM_KEY] = {"program-key", CONF_IS_LIST, "KEY", .is_setting = true,
                           .help = "run programs that are signed by this public key (base64url); may be repeated; "
                                   "without any no program runs here"},
+    [CONF_PDF] = {"pdf", CONF_IS_FLAG, .value = "yes", .is_setting = true,
+                  .help =
+                      "read PDFs with pdftotext, where poppler-utils is installed, in a process that can do nothing "
+                      "else; with --no-pdf that program never runs"},
     [CONF_UPDATE] = {"update", CONF_IS_FLAG, .value = "yes", .is_setting = true,
                      .help = "take a newer orb-agent that is signed by --update-key; --no-update never does"},
     [CONF_UPDATE_KEY] = {"update-key", CONF_IS_TEXT, "KEY", .is_setting = true,
                          .help = "public key (base64url) of those who make releases; without it nothing is updated"},
 
+    [CONF_SITEMAPS] = {"sitemaps", CONF_IS_FLAG, .value = "yes", .is_setting = true,
+                       .help = "follow the sitemaps that robots.txt and pages name, and the feeds of pages"},
     [CONF_DELAY] =
         {"delay", CONF_IS_DURATION, "MS", "1000", 0, 86400000, 1, .is_setting = true,
          .help = "pause between two requests to a host, longer where the host is slow; on public addresses under "
-                 "250 only for your own sites"},
+                 "250 only for your own sites, or in the lab"},
     [CONF_CONTACT] = {"contact", CONF_IS_TEXT, "TEXT", .is_setting = true,
                       .help = "mail address or URL for site owners, part of the user agent"},
     [CONF_PURPOSE_URL] = {"purpose-url", CONF_IS_TEXT, "URL", .is_setting = true,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "codec/digest.h"
+#include "plan/split.h"
 
 struct task {
     uint64_t number, channel;
@@ -148,6 +149,14 @@ static bool has_network(const struct network *list, size_t n, const struct addr 
     return false;
 }
 
+static bool has_site(const struct network *list, size_t n, const struct addr *addr, struct span host)
+{
+    for (size_t i = 0; i < n; i++)
+        if (network_has(&list[i], addr) && split_has(&list[i], host))
+            return true;
+    return false;
+}
+
 static bool is_pinned(const struct task *t, struct span host)
 {
     for (size_t i = 0; i < t->host_count; i++)
@@ -190,7 +199,7 @@ static void note_pinned(struct task *t, const struct network *n)
 static void note_stray(struct gate *g, uint64_t task, struct span host, const struct addr *addr)
 {
     struct network n = addr_network(addr);
-    char text[ADDR_TEXT_MAX + 4];
+    char text[NETWORK_TEXT_MAX];
     struct buf b = {0};
     buf_printf(&b, "%llu %s ", (unsigned long long)task, network_format(&n, text));
     buf_put(&b, host);
@@ -206,31 +215,41 @@ static void note_stray(struct gate *g, uint64_t task, struct span host, const st
 
 bool gate_may_use(struct gate *g, struct span host, const struct addr *addr, uint64_t channel)
 {
-    struct span rule;
     struct addr plain = addr_unmapped(addr);
-    if (gate_is_refused(g, &plain, &rule)) {
-        g->o.note_refused(g->o.arg, host, &plain, rule);
+    if (gate_is_refused(g, &plain, NULL))
         return false;
-    }
     bool may = false;
-    const struct task *first = NULL;
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < g->count && !may; i++) {
         struct task *t = g->tasks[i];
         if (t->channel != channel)
             continue;
-        first = first || t->is_ending ? first : t;
-        may = has_network(t->networks, t->network_count, &plain);
+        may = has_site(t->networks, t->network_count, &plain, host);
         if (!may && is_pinned(t, host)) {
             struct network n = addr_network(&plain);
             note_pinned(t, &n);
             may = true;
         }
     }
-    if (!may && first)
-        note_stray(g, first->number, host, &plain);
     pthread_mutex_unlock(&g->lock);
     return may;
+}
+
+void gate_turned_away(struct gate *g, struct span host, const struct addr *addr, uint64_t channel)
+{
+    struct span rule;
+    struct addr plain = addr_unmapped(addr);
+    if (gate_is_refused(g, &plain, &rule)) {
+        g->o.note_refused(g->o.arg, host, &plain, rule);
+        return;
+    }
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->tasks[i]->channel == channel && !g->tasks[i]->is_ending) {
+            note_stray(g, g->tasks[i]->number, host, &plain);
+            break;
+        }
+    pthread_mutex_unlock(&g->lock);
 }
 
 struct gate_visit gate_task_of(struct gate *g, uint64_t channel, const struct addr *addr)
@@ -249,6 +268,36 @@ struct gate_visit gate_task_of(struct gate *g, uint64_t channel, const struct ad
     }
     pthread_mutex_unlock(&g->lock);
     return v;
+}
+
+uint16_t gate_parts_of(struct gate *g, const struct network *n)
+{
+    unsigned parts = 0;
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < g->count; i++) {
+        const struct task *t = g->tasks[i];
+        for (size_t k = 0; k < t->network_count; k++)
+            if (t->networks[k].bits == n->bits && addr_eq(&t->networks[k].first, &n->first))
+                parts |= t->networks[k].parts ? t->networks[k].parts : 0xffffu;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return parts == 0xffff ? 0 : (uint16_t)parts;
+}
+
+bool gate_network_of(struct gate *g, const struct addr *addr, struct network *out)
+{
+    bool is_found = false;
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < g->count && !is_found; i++) {
+        const struct task *t = g->tasks[i];
+        for (size_t k = 0; k < t->network_count && !is_found; k++)
+            if (network_has(&t->networks[k], addr)) {
+                *out = t->networks[k];
+                is_found = true;
+            }
+    }
+    pthread_mutex_unlock(&g->lock);
+    return is_found;
 }
 
 bool gate_knows_link(struct gate *g, uint64_t task, uint64_t digest)

@@ -45,7 +45,13 @@ struct gate_task {
 void gate_put(struct gate *g, const struct gate_task *t);
 void gate_remove(struct gate *g, uint64_t task);
 
+/* The parts that the tasks have together of a network that others have the rest of; 0: all of it, or nothing. */
+uint16_t gate_parts_of(struct gate *g, const struct network *n);
+/* The network of a task that an address is in, as the coordinator named it; false: none. */
+bool gate_network_of(struct gate *g, const struct addr *addr, struct network *out);
 bool gate_may_use(struct gate *g, struct span host, const struct addr *addr, uint64_t channel);
+/* The host has no address that may be used, and this one: a stray, or refused by the owner's rule. */
+void gate_turned_away(struct gate *g, struct span host, const struct addr *addr, uint64_t channel);
 /* The owner's rules alone. *rule (may be NULL) is the prefix. */
 bool gate_is_refused(struct gate *g, const struct addr *addr, struct span *rule);
 

@@ -9,12 +9,18 @@ void gov_init(struct gov *g, int64_t quota_day, uint64_t quota_bytes)
     *g = (struct gov){.quota_day = quota_day, .quota_bytes = quota_bytes};
 }
 
-void gov_heard(struct gov *g, mono_ms sent, int64_t lease_ms)
+void gov_heard(struct gov *g, mono_ms now, mono_ms sent, int64_t lease_ms)
 {
+    g->is_behind |= !g->has_lease || now >= g->lease_until;
     mono_ms until = lease_ms > 0 && sent < MONO_NEVER - lease_ms ? sent + lease_ms : MONO_NEVER;
     if (!g->has_lease || until > g->lease_until)
         g->lease_until = until;
     g->has_lease = true;
+}
+
+void gov_caught_up(struct gov *g)
+{
+    g->is_behind = false;
 }
 
 static int32_t offset_of(void *zone, wall_ms at)
@@ -85,7 +91,7 @@ static gov_reason reason_now(struct gov *g, const struct limits *l, const struct
     bool busy = is_busy(g, r), over_memory = is_over_memory(g, l, r, must_reopen);
     if (l->state == AGENT_PAUSE)
         return GOV_PAUSED;
-    if (!g->has_lease || r->mono >= g->lease_until)
+    if (!g->has_lease || r->mono >= g->lease_until || g->is_behind)
         return GOV_LEASE;
     if (l->bytes_a_day && g->quota_bytes >= l->bytes_a_day)
         return GOV_QUOTA;

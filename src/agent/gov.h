@@ -28,7 +28,7 @@ typedef enum gov_reason {
     GOV_FINE,
     GOV_HOURS,
     GOV_PAUSED,
-    GOV_LEASE, /* nothing heard from the coordinator for too long, or not yet */
+    GOV_LEASE, /* nothing heard from the coordinator for too long, or not yet; or not all of it */
     GOV_QUOTA,
     GOV_DISK,
     GOV_SPOOL,
@@ -48,6 +48,7 @@ struct gov_verdict {
 struct gov {
     bool has_lease;
     mono_ms lease_until; /* MONO_NEVER: no end */
+    bool is_behind;      /* the lease was over before: what it held may be somebody else's by now */
     int64_t quota_day;
     uint64_t quota_bytes, traffic_seen;
     bool is_busy, is_disk_full;
@@ -57,8 +58,11 @@ struct gov {
 
 /* As the state file has it. */
 void gov_init(struct gov *g, int64_t quota_day, uint64_t quota_bytes);
-/* An answer came to a report that was sent at `sent`: good for lease_ms from then; 0: for ever. */
-void gov_heard(struct gov *g, mono_ms sent, int64_t lease_ms);
+/* An answer came, at `now`, to a report that was sent at `sent`: good for lease_ms from then; 0: for ever. After a
+ * lease that was over, or none, nothing may be crawled yet: orders that wait may take networks away. */
+void gov_heard(struct gov *g, mono_ms now, mono_ms sent, int64_t lease_ms);
+/* All orders that waited have come, and have begun. */
+void gov_caught_up(struct gov *g);
 void gov_look(struct gov *g, const struct limits *l, const struct gov_reading *r, struct gov_verdict *out);
 /* In words, for people. */
 const char *gov_reason_text(gov_reason r);

@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/parts.h"
+#include "agent/told.h"
 #include "agent/update.h"
 #include "base/mem.h"
 #include "codec/armor.h"
@@ -18,8 +19,11 @@
 #define REFUSED_MS (5 * 60 * 1000)   /* after a 403 */
 #define VERSIONS_MS (10 * 60 * 1000) /* after a 426 */
 #define OPEN_ORDERS_MS 500           /* while orders are being carried out, their outcomes do not wait long */
+#define VISITS_MS 5000               /* while known pages are looked at again, their end does not wait long, either */
+#define PROBES_GATHER_MS 100
 #define REPORT_PARTS_MAX (CONTROL_BYTES_MAX - (256u << 10)) /* the rest of a report is smaller than the rest */
 #define STATES_BYTES_MAX (2ull << 30)
+#define ALL_TASKS_MS 60000 /* so often a report tells of all tasks, news or not */
 
 struct link {
     struct agent *a;
@@ -30,7 +34,7 @@ struct link {
     /* of the report under way */
     struct arena arena;
     struct buf body;
-    size_t strays;
+    size_t strays, probes;
     uint64_t orders_done;
     bool has_setup;
     struct sent {
@@ -40,6 +44,10 @@ struct link {
     } * sent;
     size_t sent_count, sent_cap;
     size_t refused_sent;
+    struct told told;
+    mono_ms all_told; /* when it last heard of all of them */
+    bool tells_all;
+    bool holds_back; /* not all orders that are done could be called so: the tasks were not believed to be, either */
 };
 
 static void sleep_ms(struct agent *a, int64_t ms)
@@ -155,6 +163,17 @@ static void put_setup(struct link *l, struct report *r)
     r->has_setup = true;
 }
 
+/* Now and then of all of them; also to a coordinator that could not be reached: it may be another run. Lock held. */
+static void put_tasks(struct link *l, struct report *r)
+{
+    struct task_report *news = arena_alloc(&l->arena, (r->task_count + 1) * sizeof(*news));
+    bool held_back = l->holds_back;
+    l->holds_back = r->orders_done < l->a->snapshot.r.orders_done;
+    l->tells_all = l->failures || held_back || clock_mono() - l->all_told >= ALL_TASKS_MS;
+    r->task_count = told_news(&l->told, r->tasks, l->a->snapshot.orders, r->task_count, l->tells_all, news);
+    r->tasks = news;
+}
+
 static void make_report(struct link *l)
 {
     struct agent *a = l->a;
@@ -167,12 +186,12 @@ static void make_report(struct link *l)
     r.wire_version = WIRE_VERSION;
     r.version = a->version;
     r.boot = a->boot;
-    r.orders_done = a->state.orders_done;
     r.sequence = spool_newest(a->spool);
     r.spool_packages = spool.packages + (package_sink_open_visits(a->sink) > 0);
     r.spool_bytes = spool.bytes;
     r.uptime_ms = clock_mono() - a->started;
     put_outcomes(l, &r);
+    put_tasks(l, &r);
     put_refusals(l, &r);
     l->has_setup = a->wants_setup;
     if (a->wants_setup)
@@ -180,6 +199,8 @@ static void make_report(struct link *l)
     struct stray_host *strays = gate_strays(a->gate, &l->arena, &l->strays);
     r.strays = strays;
     r.stray_count = l->strays;
+    r.probes = probes_results(a->probes, &l->arena, &l->probes);
+    r.probe_count = l->probes;
     if (!l->failures) /* a report that may not arrive leaves them where they are */
         r.timings = timings_take(a->timings, &l->arena, &r.timing_count);
     report_pack(&r, &l->body);
@@ -190,7 +211,11 @@ static void make_report(struct link *l)
 static void report_arrived(struct link *l)
 {
     struct agent *a = l->a;
+    told_arrived(&l->told);
+    if (l->tells_all)
+        l->all_told = clock_mono();
     gate_strays_told(a->gate, l->strays);
+    probes_told(a->probes, l->probes);
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < l->sent_count; i++) {
         const struct sent *s = &l->sent[i];
@@ -425,13 +450,18 @@ static status take_answer(struct link *l, struct span body, mono_ms sent, uint64
         return ST_PROTOCOL;
     report_arrived(l);
     pthread_mutex_lock(&a->lock);
-    gov_heard(&a->gov, sent, p.lease_ms);
+    uint64_t taken = a->orders_taken;
+    a->has_all_orders = false;
+    gov_heard(&a->gov, machine_boottime(), sent, p.lease_ms);
     a->heard_at = clock_mono();
     a->wants_setup |= p.wants_setup;
     pthread_mutex_unlock(&a->lock);
     note_have(l, p.have, acknowledged);
     for (size_t i = 0; i < p.order_count && st == ST_OK; i++)
         st = take_order(l, &p.orders[i]);
+    pthread_mutex_lock(&a->lock);
+    a->has_all_orders = st == ST_OK && a->orders_taken == taken;
+    pthread_mutex_unlock(&a->lock);
     return st;
 }
 
@@ -514,6 +544,20 @@ static int64_t after_failure(struct link *l, status st, const struct http_answer
     return pause;
 }
 
+/* Results of probes wait to be told. */
+static bool has_probes(struct agent *a)
+{
+    struct probes_counts c;
+    probes_get_counts(a->probes, &c);
+    return c.results > 0;
+}
+
+/* Nothing is crawled before all that was ordered meanwhile is here. Lock held. */
+static bool is_behind(const struct agent *a)
+{
+    return a->gov.is_behind && !a->has_all_orders;
+}
+
 static int64_t poll_once(struct link *l)
 {
     struct agent *a = l->a;
@@ -522,8 +566,11 @@ static int64_t poll_once(struct link *l)
     make_report(l);
     pthread_mutex_lock(&a->lock);
     /* What was done is told, and known to have been heard, without waiting. */
-    bool has_news = a->orders_open || a->state.outcome_count || a->state.orders_done > a->reported_done;
+    bool has_news = a->orders_open || a->state.outcome_count || a->snapshot.r.orders_done > a->reported_done ||
+                    probes_are_under_way(a->probes) || has_probes(a) || is_behind(a);
     int64_t wait = has_news || !a->polls_good ? 0 : a->limits.poll_ms;
+    if (a->snapshot.has_visits && wait > VISITS_MS)
+        wait = VISITS_MS;
     int64_t lease =
         a->gov.has_lease && a->gov.lease_until != MONO_NEVER ? a->gov.lease_until - machine_boottime() : wait;
     int64_t open = a->hours_change - agent_wall(a); /* nobody is talked to after the hours */
@@ -617,14 +664,20 @@ static bool wait_for_hours(struct agent *a)
     return !a->is_stopping;
 }
 
-/* While orders are under way: until one is done, or half a second. Lock held. */
+/* While orders or probes are under way: until one is done, or half a second. Results of probes gather for a moment
+ * while more are coming. Lock held. */
 static void wait_for_outcome(struct agent *a)
 {
-    mono_ms until = clock_mono() + OPEN_ORDERS_MS;
-    uint64_t done = a->state.orders_done;
-    while (a->orders_open && !a->is_stopping && a->state.orders_done == done && !a->rekey.is_wanted &&
-           clock_mono() < until)
-        agent_wait(a, until - clock_mono());
+    mono_ms begun = clock_mono(), now = begun;
+    uint64_t done = a->snapshot.r.orders_done;
+    while ((a->orders_open || probes_are_under_way(a->probes)) && !a->is_stopping &&
+           a->snapshot.r.orders_done == done && !a->rekey.is_wanted) {
+        mono_ms until = begun + (has_probes(a) ? PROBES_GATHER_MS : OPEN_ORDERS_MS);
+        if (now >= until)
+            break;
+        agent_wait(a, until - now);
+        now = clock_mono();
+    }
 }
 
 void *link_thread(void *arg)
@@ -641,7 +694,7 @@ void *link_thread(void *arg)
     for (;;) {
         pthread_mutex_lock(&a->lock);
         bool go_on = wait_for_hours(a);
-        if (go_on && a->polls_good)
+        if (go_on && a->polls_good && !is_behind(a))
             wait_for_outcome(a);
         bool wants_rekey = a->rekey.is_wanted;
         go_on = go_on && !a->is_stopping;
@@ -658,5 +711,6 @@ void *link_thread(void *arg)
     arena_done(&l.arena);
     buf_done(&l.body);
     free(l.sent);
+    told_done(&l.told);
     return NULL;
 }

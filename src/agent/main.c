@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "agent/out.h"
 #include "agent/supervise.h"
+#include "base/mem.h"
 #include "store/file.h"
 
 extern char **environ;
@@ -201,6 +202,7 @@ int main(int argc, char **argv)
 {
     struct conf c;
     struct buf err = {0};
+    mem_setup();
     signal(SIGPIPE, SIG_IGN); /* whoever hangs up is noticed where it is written to */
     conf_init(&c);
     int code = read_settings(&c, argc, argv, &err);

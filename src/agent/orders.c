@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "agent/compare.h"
 #include "agent/parts.h"
+#include "agent/refusal_list.h"
 #include "agent/update.h"
 #include "base/mem.h"
 #include "crawl/crawl.h"
@@ -141,12 +142,6 @@ static status do_task(struct agent *a, struct agent_order *o)
     status st = task_order_unpack(&arena, buf_span(&o->body), &t);
     if (st == ST_OK)
         st = tasks_order(a->tasks, &t, o->has_states, &o->why);
-    if (st == ST_OK && t.wants_warc) {
-        struct buf text = {0};
-        buf_printf(&text, "task %llu: whole pages (WARC) are not sent from here", (unsigned long long)t.task);
-        agent_refused(a, buf_span(&text));
-        buf_done(&text);
-    }
     arena_done(&arena);
     return st;
 }
@@ -171,6 +166,13 @@ static status do_recheck(struct agent *a, struct agent_order *o)
     struct recheck_order r;
     status st = recheck_order_unpack(buf_span(&o->body), &r);
     return st == ST_OK ? tasks_recheck(a->tasks, &r, &o->why) : st;
+}
+
+static status do_told(struct agent *a, struct agent_order *o)
+{
+    struct told_order t;
+    status st = told_order_unpack(buf_span(&o->body), &t);
+    return st == ST_OK ? tasks_told(a->tasks, &t, &o->why) : st;
 }
 
 static status keep_pages(struct agent *a, const struct compare_job *j);
@@ -295,6 +297,38 @@ static status do_quit(struct agent *a, struct agent_order *o)
     return ST_OK;
 }
 
+/* Done when they wait in the queue: what comes of them travels by itself (link.c). */
+static status do_probe(struct agent *a, struct agent_order *o)
+{
+    struct arena arena;
+    struct probe_order p;
+    arena_init(&arena);
+    status st = probe_order_unpack(&arena, buf_span(&o->body), &p);
+    if (st == ST_OK)
+        st = probes_add(a->probes, &p, &o->why);
+    arena_done(&arena);
+    return st;
+}
+
+/* What waits is dropped at once; what is known of such pages goes when the crawl is opened anew. */
+static status do_refuse(struct agent *a, struct agent_order *o)
+{
+    struct refuse_order r;
+    struct places *places = NULL;
+    status st = refuse_order_unpack(buf_span(&o->body), &r);
+    if (st == ST_OK)
+        st = refusal_list_put(a->data, &r, &o->why);
+    if (st == ST_OK)
+        st = refusal_list_load(a->data, a->conf, &places);
+    if (st == ST_OK && a->crawl)
+        st = crawl_refuse(a->crawl, places);
+    else
+        places_free(places);
+    if (st == ST_OK)
+        a->wants_reopen = true;
+    return st;
+}
+
 static status perform(struct agent *a, struct agent_order *o, bool *has_parts)
 {
     switch (o->kind) {
@@ -318,6 +352,12 @@ static status perform(struct agent *a, struct agent_order *o, bool *has_parts)
         return do_rekey(a, o);
     case ORDER_QUIT:
         return do_quit(a, o);
+    case ORDER_PROBE:
+        return do_probe(a, o);
+    case ORDER_REFUSE:
+        return do_refuse(a, o);
+    case ORDER_TOLD:
+        return do_told(a, o);
     }
     buf_puts(&o->why, "not understood: a newer version of the agent may");
     return ST_UNSUPPORTED;
@@ -419,6 +459,13 @@ void orders_step(struct agent *a)
         o = o->next;
         pthread_mutex_unlock(&a->lock);
     }
+    if (a->crawl)
+        crawl_release(a->crawl); /* the disk is waited for without its shards */
+    st = tasks_keep_parts(a->tasks);
+    if (st != ST_OK) {
+        log_write(a->log, LOG_ERROR, "orders", "hosts that leave cannot be written down status=%s", status_name(st));
+        return;
+    }
     if (a->crawl && tasks_need_settling(a->tasks)) {
         st = crawl_settle(a->crawl);
         if (st == ST_OK)
@@ -431,6 +478,10 @@ void orders_step(struct agent *a)
     }
     if (!a->has_settled)
         return;
+    if (tasks_write_down(a->tasks) != ST_OK) {
+        log_write(a->log, LOG_ERROR, "orders", "tasks cannot be written down: disk full?");
+        return;
+    }
     a->has_settled = false;
     pthread_mutex_lock(&a->lock);
     count_done(a);

@@ -7,11 +7,12 @@
 #include "base/mem.h"
 #include "codec/digest.h"
 #include "web/content.h"
-#include "web/summary.h"
+#include "web/sitemap.h"
 #include "wire/package.h"
 
 #define SETTING_SPOOLED "spooled"
 #define HURRY_MS 500
+#define PACKAGE_FULL (PACKAGE_BYTES_MAX - (4u << 20)) /* with the visit that comes, whatever it compresses to */
 
 struct package_sink {
     struct package_sink_opts o;
@@ -106,6 +107,7 @@ static struct page page_of(const struct package_sink *p, const struct summary *s
         .title = s->title,           /* a page whose title alone changes has changed, too */
         .etag = s->etag,
         .last_modified = s->last_modified,
+        .modified = summary_modified(s),
         .redirect = s->redirect,
         .reason = s->reason,
         .address = s->address,
@@ -148,6 +150,8 @@ static bool travels(const struct before *b, const struct summary *s, const struc
         return true;
     if (b->is_replay)
         return false; /* it is in a package already */
+    if (s->capture.n)
+        return true; /* what is unchanged becomes a revisit there */
     switch (e->outcome) {
     case VISIT_NEW:
     case VISIT_CHANGED:
@@ -192,6 +196,14 @@ static void add_visit(struct package_sink *p, struct summary *s)
     atomic_store(&p->open_visits, package_visits(p->writer));
 }
 
+static void note_timing(struct package_sink *p, const struct summary *s)
+{
+    struct addr addr;
+    struct network n;
+    if (addr_parse(s->address, &addr) == ST_OK && gate_network_of(p->o.gate, &addr, &n))
+        timings_add(p->o.timings, &n, s);
+}
+
 static status commit(void *self, bool must, bool *is_done);
 
 static status begin(void *self)
@@ -204,12 +216,26 @@ static status begin(void *self)
     return st;
 }
 
-static status visit(void *self, struct span packed, visit_outcome *outcome)
+/* What lists say of pages that are known here decides which are looked at first (crawl_recheck). */
+static status note_listed(struct package_sink *p, const struct summary *s)
+{
+    status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < s->link_count; i++) {
+        wall_ms changed;
+        if (sitemap_listed(&s->links[i], s->at, &changed))
+            st = store_listed_put(p->store, siphash(store_key(p->store), s->links[i].url), changed);
+    }
+    return st;
+}
+
+static status visit(void *self, struct span packed, struct visit_effect *effect)
 {
     struct package_sink *p = self;
     struct summary s;
     struct visit_effect e;
-    if (package_raw_bytes(p->writer) >= PACKAGE_CLOSE_MAX || package_visits(p->writer) >= PACKAGE_VISITS_MAX) {
+    /* Answers as they came are compressed already, most of them: what goes in comes out. */
+    if (package_raw_bytes(p->writer) >= PACKAGE_CLOSE_MAX || package_visits(p->writer) >= PACKAGE_VISITS_MAX ||
+        (package_visits(p->writer) && package_raw_bytes(p->writer) + packed.n > PACKAGE_FULL)) {
         bool is_done;
         status full = commit(p, true, &is_done);
         if (full != ST_OK)
@@ -226,14 +252,17 @@ static status visit(void *self, struct span packed, visit_outcome *outcome)
     st = store_page_get(p->store, page.key, note_before, &b);
     if (st == ST_OK || st == ST_NOT_FOUND)
         st = store_page_visit(p->store, &page, &e);
+    if (st == ST_OK)
+        st = note_listed(p, &s);
     if (st != ST_OK)
         return st;
     p->pending++;
     if (!b.is_replay)
-        timings_add(p->o.timings, &s);
+        note_timing(p, &s);
+    s.rate = e.rate;
     if (travels(&b, &s, &e))
         add_visit(p, &s);
-    *outcome = e.outcome;
+    *effect = e;
     return ST_OK;
 }
 

@@ -68,7 +68,7 @@ uint64_t session_bytes_received(struct session *s);
 
 /* ---- when nobody answers ---- */
 #define BACKOFF_MIN_MS 1000
-#define BACKOFF_MAX_MS (5 * 60 * 1000)
+#define BACKOFF_MAX_MS (60 * 1000) /* an agent that was cut off works again so soon after */
 struct rng;
 /* Pause after the n-th failure in a row (n >= 1): doubling, half of it random, so that many agents do not come back at
  * one moment. Pure. */

@@ -317,17 +317,17 @@ static status move(struct spool *s, struct entry *e, bool to_sent)
     return st;
 }
 
-/* Lock held: the oldest go until what is kept fits. */
-static void prune(struct spool *s)
+/* Lock held: the oldest go until what is kept fits. Returns the bytes that went. */
+static uint64_t prune(struct spool *s, uint64_t keep)
 {
     struct buf path = {0};
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, gone = 0;
     size_t from = 0;
     for (size_t i = s->count; i-- > 0;) {
         if (!s->entries[i].is_sent)
             continue;
         bytes += s->entries[i].bytes;
-        if (bytes > s->o.sent_bytes) {
+        if (bytes > keep) {
             from = i + 1;
             break;
         }
@@ -336,10 +336,20 @@ static void prune(struct spool *s)
         if (!s->entries[from].is_sent)
             continue;
         step(s, "remove an old package");
+        gone += s->entries[from].bytes;
         unlink(path_of(s, s->entries[from].sequence, true, &path));
         drop(s, from);
     }
     buf_done(&path);
+    return gone;
+}
+
+uint64_t spool_drop_sent(struct spool *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t gone = prune(s, 0);
+    pthread_mutex_unlock(&s->lock);
+    return gone;
 }
 
 status spool_acknowledge(struct spool *s, uint64_t sequence)
@@ -353,7 +363,7 @@ status spool_acknowledge(struct spool *s, uint64_t sequence)
             st = move(s, &s->entries[i], true);
     if (st == ST_OK && sequence > s->acknowledged)
         s->acknowledged = sequence;
-    prune(s);
+    prune(s, s->o.sent_bytes);
     pthread_mutex_unlock(&s->lock);
     return st;
 }

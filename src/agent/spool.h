@@ -47,6 +47,8 @@ MUST_USE status spool_acknowledge(struct spool *s, uint64_t sequence);
 /* The coordinator has all up to `have` and not what we thought: those above go again, as far as they are kept. */
 MUST_USE status spool_rewind(struct spool *s, uint64_t have);
 uint64_t spool_acknowledged(struct spool *s);
+/* The disk is full: what the coordinator has is not kept any longer. Returns the bytes that went. */
+uint64_t spool_drop_sent(struct spool *s);
 
 struct spool_counts {
     uint64_t packages, bytes; /* waiting to be sent */

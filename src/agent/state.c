@@ -291,6 +291,8 @@ status state_unpack(struct state *s, struct span packed)
     unsigned tag;
     while (fields_next(&f, &tag, &v))
         take_field(s, tag, v);
+    if (s->refused_total < s->refusal_count) /* those that are listed did happen */
+        s->refused_total = s->refusal_count;
     return fields_bad(&f) ? ST_CORRUPT : ST_OK;
 }
 

@@ -56,7 +56,9 @@ static void put_all(struct agent *a, struct json *j)
 {
     const struct state *s = &a->state;
     struct spool_counts spool;
+    struct probes_counts probes;
     spool_get_counts(a->spool, &spool);
+    probes_get_counts(a->probes, &probes);
     json_open(j, '{');
     json_key(j, "name");
     json_str(j, s->name);
@@ -93,6 +95,8 @@ static void put_all(struct agent *a, struct json *j)
     put_u64(j, "package_acknowledged", spool_acknowledged(a->spool));
     put_u64(j, "spool_packages", spool.packages);
     put_u64(j, "spool_bytes", spool.bytes);
+    put_u64(j, "probes", probes.done);
+    put_u64(j, "probes_waiting", probes.waiting + probes.under_way);
     put_u64(j, "memory_bytes", a->rss);
     put_u64(j, "refused_total", s->refused_total);
     json_key(j, "tasks");
@@ -168,6 +172,7 @@ static void put_people(const struct json_pair *p, size_t n, struct buf *out)
                  {"bytes_today", "today"},
                  {"spool_packages", "packages"},
                  {"spool_bytes", "spool"},
+                 {"probes", "probes"},
                  {"refused_total", "refused"}};
     bool runs = is_running(value_of(p, n, "pid"));
     put_line(out, "state", runs ? value_of(p, n, "doing") : SPAN("not running; this is how it was"));

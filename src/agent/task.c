@@ -17,7 +17,11 @@ enum {
     TAG_RECHECK_OLDER,
     TAG_LEAVING,
     TAG_ENDING,
-    TAG_RECHECK_WHOLE
+    TAG_RECHECK_WHOLE,
+    TAG_VISIT,
+    TAG_VISIT_BEGUN,
+    TAG_VISIT_FROM,
+    TAG_VISITED
 };
 
 void texts_put(struct texts *t, struct span text)
@@ -34,9 +38,14 @@ static size_t texts_find(const struct texts *t, struct span text)
     return i;
 }
 
+bool texts_have(const struct texts *t, struct span text)
+{
+    return texts_find(t, text) < t->count;
+}
+
 bool texts_put_new(struct texts *t, struct span text)
 {
-    if (texts_find(t, text) < t->count)
+    if (texts_have(t, text))
         return false;
     texts_put(t, text);
     return true;
@@ -205,9 +214,37 @@ static void put_order(const struct task *t, struct buf *out)
     buf_done(&body);
 }
 
-void task_pack(const struct task *t, struct buf *out)
+static void put_totals(struct buf *out, unsigned tag, const struct task_totals *n)
 {
     struct buf totals = {0};
+    field_u64(&totals, 1, n->fetched);
+    field_u64(&totals, 2, n->unchanged);
+    field_u64(&totals, 3, n->errors);
+    field_u64(&totals, 4, n->gone);
+    field_u64(&totals, 5, n->bytes);
+    field_u64(&totals, 6, n->added);
+    field_u64(&totals, 7, n->changed);
+    field_text(out, tag, buf_span(&totals));
+    buf_done(&totals);
+}
+
+static void put_visits(const struct task *t, struct buf *out)
+{
+    struct buf visited = {0};
+    if (t->visit) {
+        field_u64(out, TAG_VISIT, t->visit);
+        field_i64(out, TAG_VISIT_BEGUN, t->visit_begun);
+        put_totals(out, TAG_VISIT_FROM, &t->visit_from);
+    }
+    if (t->visited.number) {
+        visit_report_pack(&t->visited, &visited);
+        field_text(out, TAG_VISITED, buf_span(&visited));
+    }
+    buf_done(&visited);
+}
+
+void task_pack(const struct task *t, struct buf *out)
+{
     put_order(t, out);
     for (size_t i = 0; i < t->pinned.count; i++)
         field_text(out, TAG_PINNED, t->pinned.items[i]);
@@ -216,22 +253,17 @@ void task_pack(const struct task *t, struct buf *out)
     field_u64_if(out, TAG_ENDING, t->is_ending);
     field_u64_if(out, TAG_STARTED, t->is_started);
     field_u64_if(out, TAG_STATES, t->has_states);
-    field_u64(&totals, 1, t->now.fetched);
-    field_u64(&totals, 2, t->now.unchanged);
-    field_u64(&totals, 3, t->now.errors);
-    field_u64(&totals, 4, t->now.gone);
-    field_u64(&totals, 5, t->now.bytes);
-    field_text(out, TAG_TOTALS, buf_span(&totals));
+    put_totals(out, TAG_TOTALS, &t->now);
     field_u64_if(out, TAG_RECHECK, t->wants_recheck);
     field_u64_if(out, TAG_RECHECK_PAGES, t->recheck_pages);
     field_i64(out, TAG_RECHECK_OLDER, t->recheck_older);
     field_u64_if(out, TAG_RECHECK_WHOLE, t->recheck_whole);
-    buf_done(&totals);
+    put_visits(t, out);
 }
 
 static void take_totals(struct task_totals *t, struct span packed)
 {
-    uint64_t *const at[] = {NULL, &t->fetched, &t->unchanged, &t->errors, &t->gone, &t->bytes};
+    uint64_t *const at[] = {NULL, &t->fetched, &t->unchanged, &t->errors, &t->gone, &t->bytes, &t->added, &t->changed};
     struct fields f = fields_of(packed);
     struct span v;
     unsigned tag;
@@ -282,6 +314,18 @@ static status take_field(struct task *t, struct arena *a, unsigned tag, struct s
         break;
     case TAG_RECHECK_WHOLE:
         t->recheck_whole = value_u64(v) != 0;
+        break;
+    case TAG_VISIT:
+        t->visit = value_u64(v);
+        break;
+    case TAG_VISIT_BEGUN:
+        t->visit_begun = value_i64(v);
+        break;
+    case TAG_VISIT_FROM:
+        take_totals(&t->visit_from, v);
+        break;
+    case TAG_VISITED:
+        st = visit_report_unpack(v, &t->visited);
         break;
     default:
         break;

@@ -16,13 +16,14 @@ struct texts {
     struct span *items; /* owned, and so are the texts */
     size_t count, cap;
 };
-void texts_put(struct texts *t, struct span text);     /* as often as it comes */
+void texts_put(struct texts *t, struct span text); /* as often as it comes */
+bool texts_have(const struct texts *t, struct span text);
 bool texts_put_new(struct texts *t, struct span text); /* false: it was there */
 void texts_remove(struct texts *t, struct span text);
 void texts_done(struct texts *t);
 
 struct task_totals {
-    uint64_t fetched, unchanged, errors, gone, bytes;
+    uint64_t fetched, unchanged, errors, gone, bytes, added, changed;
 };
 
 struct task {
@@ -46,14 +47,21 @@ struct task {
     uint64_t recheck_pages;
     wall_ms recheck_older;
     bool recheck_whole;
-    struct task_totals before; /* of earlier runs */
+    uint64_t visit;                /* the recheck that goes on, as its order calls it; 0: none */
+    wall_ms visit_begun;           /* when its order came: known pages that were not visited since are in it */
+    struct task_totals visit_from; /* as they were then */
+    struct visit_report visited;   /* the newest that came to an end; number 0: none */
+    struct task_totals before;     /* of earlier runs */
     /* not kept: */
     task_state state;
     struct task_totals now;   /* before, and this run */
     struct task_totals saved; /* as the file has them */
-    uint64_t queued;
+    uint64_t queued, storing;
+    wall_ms changed_at; /* the newest change of the visit that goes on, where the site says when; 0: it does not */
+    unsigned orders;    /* that concerned it */
     bool is_changed;
     bool is_handed_over; /* states, hosts and seeds: gone from here once the crawl has settled */
+    bool drops_states;   /* that file is not needed any more, once this is written down */
 };
 
 struct task *task_new(uint64_t number);

@@ -1,42 +1,21 @@
 #include "agent/tasks.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "agent/parts.h"
+#include "agent/tasks_internal.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "io/clock.h"
 #include "store/file.h"
 #include "wire/fields.h"
 
 #define PAGES_AT_A_TIME 1000
 #define STATE_MAX 8192 /* bytes of one packed page state */
 
-/* An order to end that is being carried out. */
-struct ending {
-    uint64_t order, task;
-    bool is_whole;
-    struct texts networks; /* of the task, that go */
-    struct texts to_take;  /* of those, the ones that no other task has */
-    struct parts parts;
-    enum { ENDING_TAKES, ENDING_SETTLES, ENDING_WAITS } phase;
-    uint64_t wait_for; /* package that must be acknowledged */
-};
-
-struct tasks {
-    struct tasks_opts o;
-    struct crawl *crawl; /* borrowed; NULL: none is open */
-    struct task **items; /* owned; oldest first */
-    size_t count, cap;
-    struct ending *endings; /* owned */
-    size_t ending_count, ending_cap;
-    bool needs_settling;
-};
-
-static const char *path_of(const char *data, uint64_t number, const char *suffix, struct buf *path)
+const char *task_path(const char *data, uint64_t number, const char *suffix, struct buf *path)
 {
     buf_clear(path);
     buf_printf(path, "%s/tasks/%llu%s", data, (unsigned long long)number, suffix);
@@ -45,10 +24,10 @@ static const char *path_of(const char *data, uint64_t number, const char *suffix
 
 void tasks_states_path(const char *data, uint64_t task, struct buf *out)
 {
-    path_of(data, task, ".states", out);
+    task_path(data, task, ".states", out);
 }
 
-static struct task *find(const struct tasks *t, uint64_t number)
+struct task *tasks_find(const struct tasks *t, uint64_t number)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->items[i]->number == number)
@@ -62,38 +41,73 @@ static void add(struct tasks *t, struct task *task)
     t->items[t->count++] = task;
 }
 
-static status save(struct tasks *t, struct task *task)
+/* ---- writing down ---- */
+
+static void put_file(struct tasks *t, struct file_batch *b, const struct task *task)
 {
     struct buf packed = {0}, path = {0};
     task_pack(task, &packed);
-    status st = file_replace(path_of(t->o.data, task->number, "", &path), buf_span(&packed));
-    if (st == ST_OK)
-        task->is_changed = false;
+    file_batch_put(b, task_path(t->o.data, task->number, "", &path), buf_span(&packed));
     buf_done(&packed);
     buf_done(&path);
+}
+
+/* Those that have changed; with_progress: those whose counters have, too. */
+static status write_down(struct tasks *t, bool with_progress)
+{
+    struct file_batch b = {0};
+    for (size_t i = 0; i < t->count; i++) {
+        struct task *task = t->items[i];
+        bool is_due = with_progress && memcmp(&task->now, &task->saved, sizeof(task->now)) != 0;
+        if (task->is_changed || is_due)
+            put_file(t, &b, task);
+    }
+    status st = file_batch_end(&b);
+    for (size_t i = 0; st == ST_OK && i < t->count; i++) {
+        t->items[i]->is_changed = false;
+        t->items[i]->saved = t->items[i]->now;
+    }
     return st;
+}
+
+status tasks_write_down(struct tasks *t)
+{
+    return write_down(t, false);
+}
+
+status tasks_save_progress(struct tasks *t)
+{
+    return write_down(t, true);
 }
 
 /* ---- the gate ---- */
 
-static bool has_text(const struct texts *t, struct span text)
+/* Limits of networks that others have parts of. */
+static void share_limits(struct tasks *t, const struct task *task)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (span_eq(t->items[i], text))
-            return true;
-    return false;
+    struct arena a;
+    size_t n;
+    arena_init(&a);
+    struct network *networks = task_networks(&task->networks, &a, &n);
+    for (size_t i = 0; i < n; i++) {
+        t->has_shared |= networks[i].parts != 0;
+        networks[i].parts = gate_parts_of(t->o.gate, &networks[i]);
+        if (t->has_shared && t->crawl)
+            crawl_network_share(t->crawl, &networks[i]);
+    }
+    arena_done(&a);
 }
 
 /* What the gate lets through: not what is about to leave. */
-static void tell_gate(struct tasks *t, const struct task *task)
+void task_tell_gate(struct tasks *t, const struct task *task)
 {
     struct arena a;
     size_t n, kept = 0;
     arena_init(&a);
     struct network *networks = task_networks(&task->networks, &a, &n);
     for (size_t i = 0; i < n; i++) {
-        char text[ADDR_TEXT_MAX + 4];
-        bool leaves = has_text(&task->leaving, span_str(network_format(&networks[i], text)));
+        char text[NETWORK_TEXT_MAX];
+        bool leaves = texts_have(&task->leaving, span_str(network_format(&networks[i], text)));
         if (!leaves && !task->is_ending)
             networks[kept++] = networks[i];
     }
@@ -111,6 +125,7 @@ static void tell_gate(struct tasks *t, const struct task *task)
     for (size_t i = 0; i < n; i++)
         gate_pinned_put(t->o.gate, task->number, &networks[i]);
     arena_done(&a);
+    share_limits(t, task);
 }
 
 /* ---- opening ---- */
@@ -128,11 +143,11 @@ static status load_one(struct tasks *t, uint64_t number)
 {
     struct buf path = {0}, packed = {0};
     struct task *task = NULL;
-    status st = file_read(path_of(t->o.data, number, "", &path), TASK_FILE_MAX, &packed);
+    status st = file_read(task_path(t->o.data, number, "", &path), TASK_FILE_MAX, &packed);
     if (st == ST_OK) {
         if (task_unpack(buf_span(&packed), &task) == ST_OK && task->number == number) {
             add(t, task);
-            tell_gate(t, task);
+            task_tell_gate(t, task);
         } else {
             task_free(task);
             put_aside(t, path.p);
@@ -183,13 +198,6 @@ status tasks_new(const struct tasks_opts *o, struct tasks **out)
     return ST_OK;
 }
 
-static void ending_done(struct ending *e)
-{
-    texts_done(&e->networks);
-    texts_done(&e->to_take);
-    parts_done(&e->parts);
-}
-
 void tasks_free(struct tasks *t)
 {
     if (!t)
@@ -208,8 +216,15 @@ static status add_channel(struct tasks *t, const struct task *task)
     struct channel *c = NULL;
     status st = channel_unpack(buf_span(&task->packed_channel), &c);
     if (st == ST_OK)
-        st = crawl_add(t->crawl, c);
+        st = crawl_add_unseeded(t->crawl, c);
+    if (st == ST_OK)
+        st = crawl_capture(t->crawl, task->channel, task->wants_warc);
     return st == ST_OK ? crawl_program_bind(t->crawl, task->channel, buf_span(&task->program)) : st;
+}
+
+static bool has_news(const struct task *task)
+{
+    return task->has_states || task->seeds.count || task->host_states.count;
 }
 
 status tasks_attach(struct tasks *t, struct crawl *cr)
@@ -221,6 +236,9 @@ status tasks_attach(struct tasks *t, struct crawl *cr)
         /* One that is ending may be out of the crawl already: it does not begin again. */
         if (st == ST_OK && t->items[i]->is_started && !t->items[i]->is_ending)
             st = add_channel(t, t->items[i]);
+        if (st == ST_OK && t->items[i]->is_started && !t->items[i]->is_ending && !has_news(t->items[i]))
+            st = crawl_add_seeds(cr, t->items[i]->channel);
+        share_limits(t, t->items[i]);
     }
     return st;
 }
@@ -255,6 +273,8 @@ static bool page_of_state(struct span packed, struct page *out)
             out->last_modified = v;
         else if (tag == 8)
             out->page_flags = (uint16_t)value_u64(v);
+        else if (tag == 9)
+            out->rate = value_u64(v);
     }
     return !fields_bad(&f) && out->url.n;
 }
@@ -264,7 +284,7 @@ static status take_states(struct tasks *t, const struct task *task)
     struct buf path = {0};
     struct mapped *m = NULL;
     struct page *pages = mem_alloc(PAGES_AT_A_TIME * sizeof(*pages));
-    status st = mapped_open(path_of(t->o.data, task->number, ".states", &path), &m);
+    status st = mapped_open(task_path(t->o.data, task->number, ".states", &path), &m);
     if (st == ST_NOT_FOUND) { /* taken in already, by a run that was killed right after */
         st = ST_OK;
     } else if (st == ST_OK) {
@@ -301,6 +321,8 @@ static status hand_over(struct tasks *t, struct task *task)
             st = ST_OK;
         }
     }
+    if (st == ST_OK)
+        st = crawl_add_seeds(t->crawl, task->channel);
     if (st == ST_OK && task->seeds.count)
         st = crawl_seed(t->crawl, task->channel, task->seeds.items, task->seeds.count);
     if (st == ST_OK) {
@@ -310,14 +332,9 @@ static status hand_over(struct tasks *t, struct task *task)
     return st;
 }
 
-static bool has_news(const struct task *task)
-{
-    return task->has_states || task->seeds.count || task->host_states.count;
-}
-
 status tasks_order(struct tasks *t, const struct task_order *o, bool has_states, struct buf *why)
 {
-    struct task *task = find(t, o->task);
+    struct task *task = tasks_find(t, o->task);
     bool is_new = !task;
     if (!o->task) {
         buf_puts(why, "a task without a number");
@@ -325,6 +342,7 @@ status tasks_order(struct tasks *t, const struct task_order *o, bool has_states,
     }
     if (is_new)
         task = task_new(o->task);
+    task->orders++;
     status st = task_merge(task, o, why);
     if (st != ST_OK) {
         if (is_new)
@@ -334,9 +352,9 @@ status tasks_order(struct tasks *t, const struct task_order *o, bool has_states,
     task->has_states |= has_states;
     if (is_new)
         add(t, task);
-    tell_gate(t, task);
-    st = save(t, task);
-    if (st == ST_OK && task->is_started && t->crawl)
+    task_tell_gate(t, task);
+    task->is_changed = true;
+    if (task->is_started && t->crawl)
         st = hand_over(t, task);
     if (st != ST_OK)
         buf_printf(why, "cannot be written down (%s)", status_name(st));
@@ -348,8 +366,8 @@ status tasks_order(struct tasks *t, const struct task_order *o, bool has_states,
 static status recheck_now(struct tasks *t, struct task *task)
 {
     uint64_t queued = 0;
-    status st =
-        crawl_recheck(t->crawl, task->channel, task->recheck_pages, task->recheck_older, task->recheck_whole, &queued);
+    wall_ms older = task->visit_begun > task->recheck_older ? task->visit_begun : task->recheck_older;
+    status st = crawl_recheck(t->crawl, task->channel, task->recheck_pages, older, task->recheck_whole, &queued);
     if (st == ST_OK) {
         task->wants_recheck = false;
         task->is_changed = t->needs_settling = true;
@@ -359,20 +377,58 @@ static status recheck_now(struct tasks *t, struct task *task)
     return st;
 }
 
+/* A visit is written down before its first request: whoever comes after a kill looks only at what was not visited since
+ * it began. So it begins with the next tick. */
+static void begin_visit(struct task *task, uint64_t visit)
+{
+    task->visit = visit;
+    task->visit_begun = clock_wall();
+    task->visit_from = task->now;
+}
+
 status tasks_recheck(struct tasks *t, const struct recheck_order *o, struct buf *why)
 {
-    struct task *task = find(t, o->task);
+    struct task *task = tasks_find(t, o->task);
     if (!task || task->is_ending) {
         buf_puts(why, "no such task");
         return ST_NOT_FOUND;
     }
+    task->orders++;
+    if (o->visit && (o->visit == task->visit || o->visit <= task->visited.number))
+        return ST_OK; /* said again */
     task->wants_recheck = true;
     task->recheck_pages = o->pages_max;
     task->recheck_older = o->older_than;
     task->recheck_whole = o->is_whole;
-    if (task->is_started && t->crawl)
+    if (o->visit)
+        begin_visit(task, o->visit);
+    else if (task->is_started && t->crawl)
         return recheck_now(t, task);
-    return save(t, task); /* when its turn comes */
+    task->is_changed = true; /* when its turn comes */
+    return ST_OK;
+}
+
+/* One that was not begun knows no pages: there is nothing to be told of. */
+status tasks_told(struct tasks *t, const struct told_order *o, struct buf *why)
+{
+    const struct task *task = tasks_find(t, o->task);
+    struct texts urls = {0};
+    struct span rest = o->urls, line;
+    if (!task || task->is_ending) {
+        buf_puts(why, "no such task");
+        return ST_NOT_FOUND;
+    }
+    if (!task->is_started)
+        return ST_OK;
+    if (!t->crawl)
+        return ST_AGAIN;
+    while (span_split(&rest, '\n', &line))
+        if (line.n)
+            texts_put(&urls, line);
+    status st = crawl_told(t->crawl, task->channel, urls.items, urls.count, o->at);
+    texts_done(&urls);
+    t->needs_settling |= st == ST_OK;
+    return st;
 }
 
 void tasks_recheck_hosts(struct tasks *t, const struct span *hosts, size_t n)
@@ -381,7 +437,7 @@ void tasks_recheck_hosts(struct tasks *t, const struct span *hosts, size_t n)
         struct task *task = t->items[i];
         bool is_own = false;
         for (size_t k = 0; k < n; k++)
-            is_own |= has_text(&task->hosts, hosts[k]);
+            is_own |= texts_have(&task->hosts, hosts[k]);
         if (!is_own || task->is_ending || !task->is_started)
             continue;
         task->wants_recheck = true;
@@ -391,197 +447,34 @@ void tasks_recheck_hosts(struct tasks *t, const struct span *hosts, size_t n)
     }
 }
 
-/* ---- ending ---- */
-
-static bool another_has(const struct tasks *t, const struct task *task, struct span network)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (t->items[i] != task && !t->items[i]->is_ending && t->items[i]->is_started &&
-            has_text(&t->items[i]->networks, network) && !has_text(&t->items[i]->leaving, network))
-            return true;
-    return false;
-}
-
-static void list_networks(struct tasks *t, const struct task *task, const struct end_order *o, struct ending *e)
-{
-    struct arena a;
-    size_t n;
-    arena_init(&a);
-    for (size_t i = 0; i < o->network_count; i++)
-        texts_put_new(&e->networks, o->networks[i]);
-    for (size_t i = 0; e->is_whole && i < task->networks.count; i++)
-        texts_put_new(&e->networks, task->networks.items[i]);
-    const struct network *pinned = gate_pinned_networks(t->o.gate, task->number, &a, &n);
-    for (size_t i = 0; e->is_whole && i < n; i++) {
-        char text[ADDR_TEXT_MAX + 4];
-        texts_put_new(&e->networks, span_str(network_format(&pinned[i], text)));
-    }
-    /* The hosts of a network go when its last task goes: all channels share them. */
-    for (size_t i = 0; task->is_started && i < e->networks.count; i++)
-        if (!another_has(t, task, e->networks.items[i]))
-            texts_put(&e->to_take, e->networks.items[i]);
-    arena_done(&a);
-}
-
-static struct ending *find_ending(const struct tasks *t, uint64_t order)
-{
-    for (size_t i = 0; i < t->ending_count; i++)
-        if (t->endings[i].order == order)
-            return &t->endings[i];
-    return NULL;
-}
-
-status tasks_end(struct tasks *t, uint64_t order, const struct end_order *o, struct buf *why)
-{
-    struct task *task = find(t, o->task);
-    if (find_ending(t, order))
-        return ST_OK;
-    struct ending e = {.order = order, .task = o->task, .is_whole = o->network_count == 0, .phase = ENDING_TAKES};
-    /* What a killed run took out already is here. */
-    status st = parts_read(t->o.data, order, &e.parts);
-    if (st != ST_OK && st != ST_NOT_FOUND) {
-        buf_puts(why, "what was taken out before cannot be read");
-        return st;
-    }
-    if (task) {
-        list_networks(t, task, o, &e);
-        /* What it never began with is handed on as it came. */
-        for (size_t i = 0; e.is_whole && !task->is_started && i < task->host_states.count; i++) {
-            char name[32];
-            snprintf(name, sizeof(name), "#%zu", i);
-            parts_put(&e.parts, span_str(name), task->host_states.items[i]);
-        }
-        task->is_ending |= e.is_whole;
-        for (size_t i = 0; i < e.networks.count; i++)
-            texts_put_new(&task->leaving, e.networks.items[i]);
-        tell_gate(t, task);
-        st = save(t, task); /* after a kill nothing of it is asked again before the order is */
-        if (st != ST_OK) {
-            ending_done(&e);
-            return st;
-        }
-    }
-    t->endings = mem_grow(t->endings, &t->ending_cap, t->ending_count + 1, sizeof(*t->endings));
-    t->endings[t->ending_count++] = e;
-    return ST_OK;
-}
-
-static status keep_host(void *arg, struct span host, struct span packed)
-{
-    parts_put(arg, host, packed);
-    return ST_OK;
-}
-
-/* Networks go one after the other; each that is out is on the disk before the next checkpoint forgets it. */
-static status take_networks(struct tasks *t, struct ending *e)
-{
-    status st = ST_OK;
-    size_t before = e->parts.count;
-    while (st == ST_OK && e->to_take.count) {
-        struct network n;
-        struct span text = e->to_take.items[e->to_take.count - 1];
-        if (network_parse(text, &n) == ST_OK)
-            st = crawl_network_take(t->crawl, &n, keep_host, &e->parts);
-        if (st == ST_OK)
-            texts_remove(&e->to_take, text);
-    }
-    if (e->parts.count != before) {
-        status written = parts_write(t->o.data, e->order, &e->parts);
-        if (written != ST_OK)
-            return written;
-    }
-    return st;
-}
-
-static bool channel_is_used(const struct tasks *t, const struct task *task)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (t->items[i] != task && t->items[i]->channel == task->channel && !t->items[i]->is_ending)
-            return true;
-    return false;
-}
-
-static status remove_task(struct tasks *t, struct task *task)
-{
-    struct buf path = {0};
-    status st = ST_OK;
-    unlink(path_of(t->o.data, task->number, ".states", &path));
-    if (unlink(path_of(t->o.data, task->number, "", &path)) != 0 && errno != ENOENT)
-        st = ST_IO;
-    gate_remove(t->o.gate, task->number);
-    for (size_t i = 0; i < t->count; i++)
-        if (t->items[i] == task) {
-            memmove(&t->items[i], &t->items[i + 1], (t->count - i - 1) * sizeof(*t->items));
-            t->count--;
-            break;
-        }
-    task_free(task);
-    buf_done(&path);
-    return st;
-}
-
-/* Its packages are safe at the coordinator: now the task may forget the networks. */
-static status conclude(struct tasks *t, struct ending *e, bool *has_parts)
-{
-    struct task *task = find(t, e->task);
-    status st = ST_OK;
-    *has_parts = e->parts.count > 0;
-    if (*has_parts)
-        st = parts_write(t->o.data, e->order, &e->parts);
-    struct ending gone = *e;
-    size_t at = (size_t)(e - t->endings);
-    if (st != ST_OK)
-        return st;
-    memmove(e, e + 1, (t->ending_count - at - 1) * sizeof(*e));
-    t->ending_count--;
-    if (task && gone.is_whole) {
-        st = remove_task(t, task);
-    } else if (task) {
-        for (size_t i = 0; i < gone.networks.count; i++) {
-            texts_remove(&task->networks, gone.networks.items[i]);
-            texts_remove(&task->pinned, gone.networks.items[i]);
-            texts_remove(&task->leaving, gone.networks.items[i]);
-        }
-        tell_gate(t, task);
-        st = save(t, task);
-    }
-    ending_done(&gone);
-    return st;
-}
-
-status tasks_end_step(struct tasks *t, uint64_t order, bool *has_parts)
-{
-    struct ending *e = find_ending(t, order);
-    if (!e)
-        return ST_NOT_FOUND;
-    const struct task *task = find(t, e->task);
-    bool needs_crawl = task && task->is_started;
-    status st = ST_OK;
-    if (needs_crawl && !t->crawl)
-        return ST_AGAIN;
-    if (e->phase == ENDING_TAKES) {
-        if (needs_crawl)
-            st = take_networks(t, e);
-        if (st == ST_OK && needs_crawl && e->is_whole && !channel_is_used(t, task))
-            st = crawl_drop(t->crawl, task->channel);
-        if (st != ST_OK)
-            return st;
-        e->phase = ENDING_SETTLES;
-        if (needs_crawl) {
-            t->needs_settling = true;
-            return ST_AGAIN;
-        }
-    }
-    if (e->phase == ENDING_SETTLES) {
-        if (t->needs_settling)
-            return ST_AGAIN;
-        e->wait_for = spool_newest(t->o.spool);
-        e->phase = ENDING_WAITS;
-    }
-    return spool_acknowledged(t->o.spool) >= e->wait_for ? conclude(t, e, has_parts) : ST_AGAIN;
-}
-
 /* ---- now and then ---- */
+
+static uint64_t since(uint64_t now, uint64_t then)
+{
+    return now > then ? now - then : 0;
+}
+
+/* Nothing of it waits any more, and all that was found is in the store and counted. */
+static void end_visit(struct tasks *t, struct task *task)
+{
+    const struct task_totals *now = &task->now, *from = &task->visit_from;
+    struct visit_report v = {.number = task->visit,
+                             .changed = since(now->changed, from->changed),
+                             .added = since(now->added, from->added),
+                             .gone = since(now->gone, from->gone),
+                             .failed = since(now->errors, from->errors),
+                             .took_ms = clock_wall() - task->visit_begun,
+                             .changed_at = task->changed_at};
+    v.looked = v.changed + v.added + v.gone + v.failed + since(now->unchanged, from->unchanged);
+    if (v.took_ms < 0)
+        v.took_ms = 0;
+    if (crawl_count_told(t->crawl, task->channel, &v.told) != ST_OK)
+        v.told = 0; /* the next one says it */
+    task->visited = v;
+    task->visit = 0;
+    task->visit_begun = 0;
+    task->is_changed = true;
+}
 
 static void look(struct tasks *t, struct task *task)
 {
@@ -590,13 +483,18 @@ static void look(struct tasks *t, struct task *task)
     if (is_there) {
         task->queued = p.queued - (p.queued_given_up < p.queued ? p.queued_given_up : p.queued);
         task->now = (struct task_totals){task->before.fetched + p.fetched, task->before.unchanged + p.unchanged,
-                                         task->before.errors + p.errors, task->before.gone + p.gone,
-                                         task->before.bytes + p.bytes};
+                                         task->before.errors + p.errors,   task->before.gone + p.gone,
+                                         task->before.bytes + p.bytes,     task->before.added + p.added,
+                                         task->before.changed + p.changed};
+        task->storing = p.storing;
+        task->changed_at = p.changed_at;
     }
     task->state = task->is_ending     ? TASK_ENDING
                   : !task->is_started ? TASK_WAITING
                   : task->queued      ? TASK_RUNNING
                                       : TASK_DONE;
+    if (is_there && task->visit_begun && !task->wants_recheck && !task->queued && !task->storing)
+        end_visit(t, task);
 }
 
 static void note_pinned(struct tasks *t, struct task *task)
@@ -606,7 +504,7 @@ static void note_pinned(struct tasks *t, struct task *task)
     arena_init(&a);
     const struct network *pinned = gate_pinned_networks(t->o.gate, task->number, &a, &n);
     for (size_t i = task->pinned.count; i < n; i++) {
-        char text[ADDR_TEXT_MAX + 4];
+        char text[NETWORK_TEXT_MAX];
         task->is_changed |= texts_put_new(&task->pinned, span_str(network_format(&pinned[i], text)));
     }
     arena_done(&a);
@@ -649,36 +547,24 @@ bool tasks_need_settling(const struct tasks *t)
 status tasks_settled(struct tasks *t)
 {
     struct buf path = {0};
-    status st = ST_OK;
     t->needs_settling = false;
-    for (size_t i = 0; i < t->count && st == ST_OK; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         struct task *task = t->items[i];
-        if (!task->is_changed)
+        if (!task->is_handed_over)
             continue;
-        bool had_states = task->has_states && task->is_handed_over;
-        if (task->is_handed_over) {
-            task->has_states = task->is_handed_over = false;
-            texts_done(&task->seeds);
-            texts_done(&task->host_states);
-        }
-        st = save(t, task);
-        if (st == ST_OK && had_states)
-            unlink(path_of(t->o.data, task->number, ".states", &path));
+        texts_done(&task->seeds);
+        texts_done(&task->host_states);
+        task->drops_states = task->has_states;
+        task->has_states = task->is_handed_over = false;
+        task->is_changed = true;
+    }
+    status st = write_down(t, false);
+    for (size_t i = 0; st == ST_OK && i < t->count; i++) {
+        if (t->items[i]->drops_states)
+            unlink(task_path(t->o.data, t->items[i]->number, ".states", &path));
+        t->items[i]->drops_states = false;
     }
     buf_done(&path);
-    return st;
-}
-
-status tasks_save_progress(struct tasks *t)
-{
-    status st = ST_OK;
-    for (size_t i = 0; i < t->count && st == ST_OK; i++) {
-        struct task *task = t->items[i];
-        if (task->is_changed || memcmp(&task->now, &task->saved, sizeof(task->now)) != 0) {
-            st = save(t, task);
-            task->saved = task->now;
-        }
-    }
     return st;
 }
 
@@ -690,9 +576,26 @@ size_t tasks_count(const struct tasks *t, task_state s)
     return n;
 }
 
-struct task_report *tasks_report(const struct tasks *t, struct arena *a, size_t *count)
+size_t tasks_busy(const struct tasks *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->count; i++)
+        n += (t->items[i]->state == TASK_WAITING || t->items[i]->state == TASK_RUNNING) && !t->items[i]->visit;
+    return n;
+}
+
+bool tasks_have_visits(const struct tasks *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->items[i]->visit)
+            return true;
+    return false;
+}
+
+struct task_report *tasks_report(const struct tasks *t, struct arena *a, size_t *count, unsigned **orders)
 {
     struct task_report *out = arena_alloc(a, (t->count + 1) * sizeof(*out));
+    *orders = arena_alloc(a, (t->count + 1) * sizeof(**orders));
     for (size_t i = 0; i < t->count; i++) {
         const struct task *k = t->items[i];
         out[i] = (struct task_report){.task = k->number,
@@ -702,7 +605,10 @@ struct task_report *tasks_report(const struct tasks *t, struct arena *a, size_t 
                                       .unchanged = k->now.unchanged,
                                       .errors = k->now.errors,
                                       .gone = k->now.gone,
-                                      .bytes = k->now.bytes};
+                                      .bytes = k->now.bytes,
+                                      .has_visit = k->visited.number != 0,
+                                      .visit = k->visited};
+        (*orders)[i] = k->orders;
     }
     *count = t->count;
     return out;

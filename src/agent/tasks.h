@@ -33,6 +33,8 @@ void tasks_detach(struct tasks *t); /* it is about to be closed */
 /* ---- orders. `why` gets a phrase when the answer is not ST_OK ---- */
 MUST_USE status tasks_order(struct tasks *t, const struct task_order *o, bool has_states, struct buf *why);
 MUST_USE status tasks_recheck(struct tasks *t, const struct recheck_order *o, struct buf *why);
+/* ST_AGAIN: no crawl is open to be told. */
+MUST_USE status tasks_told(struct tasks *t, const struct told_order *o, struct buf *why);
 /* Begins to end; tasks_end_step goes on. */
 MUST_USE status tasks_end(struct tasks *t, uint64_t order, const struct end_order *o, struct buf *why);
 /* ST_AGAIN: not yet; ST_OK: done, what is handed over is in parts (agent/parts.h) under the order's number when
@@ -46,13 +48,19 @@ MUST_USE status tasks_tick(struct tasks *t, unsigned running_max, bool may_start
 /* The crawl must settle (crawl_settle), then tasks_settled, before orders count as done. */
 bool tasks_need_settling(const struct tasks *t);
 MUST_USE status tasks_settled(struct tasks *t);
+/* Hosts that were taken out of the crawl are on the disk before the next checkpoint forgets them. */
+MUST_USE status tasks_keep_parts(struct tasks *t);
+/* What orders have changed is kept in memory until here: before they count as done. */
+MUST_USE status tasks_write_down(struct tasks *t);
 MUST_USE status tasks_save_progress(struct tasks *t); /* counters, for after a restart */
 /* Looks at the known pages of tasks that have one of these hosts again. */
 void tasks_recheck_hosts(struct tasks *t, const struct span *hosts, size_t n);
 
 size_t tasks_count(const struct tasks *t, task_state s);
-/* In the arena. */
-struct task_report *tasks_report(const struct tasks *t, struct arena *a, size_t *count);
+size_t tasks_busy(const struct tasks *t); /* waiting or running, but for visits of known pages */
+bool tasks_have_visits(const struct tasks *t);
+/* Both in the arena; orders: how many each of them got in this run. */
+struct task_report *tasks_report(const struct tasks *t, struct arena *a, size_t *count, unsigned **orders);
 typedef void task_fn(void *arg, const struct task *t);
 void tasks_each(const struct tasks *t, task_fn *fn, void *arg);
 

@@ -16,7 +16,7 @@ struct sample {
 
 struct row {
     struct network network; /* bits 0: free */
-    uint64_t requests;
+    uint64_t requests, bytes;
     struct sample rtt, server, total;
 };
 
@@ -85,18 +85,25 @@ static struct row *row_of(struct timings *t, const struct network *n)
     }
 }
 
-void timings_add(struct timings *t, const struct summary *s)
+void timings_path(struct timings *t, const struct network *network, uint32_t us)
 {
-    struct addr addr;
-    if (s->failure != ST_OK || s->total_us < 0 || addr_parse(s->address, &addr) != ST_OK)
-        return;
-    struct network n = addr_network(&addr);
     pthread_mutex_lock(&t->lock);
-    struct row *r = row_of(t, &n);
+    struct row *r = row_of(t, network);
     if (r) {
         r->requests++;
-        if (s->connect_us > 0) /* a fresh connection: one round trip */
-            sample_add(&r->rtt, &t->rng, s->connect_us);
+        sample_add(&r->rtt, &t->rng, us);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+void timings_add(struct timings *t, const struct network *network, const struct summary *s)
+{
+    if (s->failure != ST_OK || s->total_us < 0)
+        return;
+    pthread_mutex_lock(&t->lock);
+    struct row *r = row_of(t, network);
+    if (r) {
+        r->bytes += s->wire_bytes;
         sample_add(&r->total, &t->rng, s->total_us);
         /* The answer's first byte, without making the connection and one round trip, is the server's own time. */
         int64_t server = (int64_t)s->first_byte_us - (s->connect_us > 0 ? s->connect_us : 0) -
@@ -114,7 +121,7 @@ struct network_timing *timings_take(struct timings *t, struct arena *a, size_t *
     size_t n = 0;
     for (size_t i = 0; i < TIMINGS_NETWORKS; i++) {
         struct row *r = &t->rows[i];
-        char text[ADDR_TEXT_MAX + 4];
+        char text[NETWORK_TEXT_MAX];
         if (!r->network.bits)
             continue;
         out[n++] = (struct network_timing){.network = arena_copy(a, span_str(network_format(&r->network, text))),
@@ -122,7 +129,8 @@ struct network_timing *timings_take(struct timings *t, struct arena *a, size_t *
                                            .rtt_min_us = r->rtt.seen ? r->rtt.least : 0,
                                            .rtt_median_us = median(&r->rtt),
                                            .server_median_us = median(&r->server),
-                                           .total_median_us = median(&r->total)};
+                                           .total_median_us = median(&r->total),
+                                           .bytes = r->bytes};
         *r = (struct row){0};
     }
     t->count = 0;

@@ -16,6 +16,9 @@
 struct timings;
 struct timings *timings_new(uint64_t seed);
 void timings_free(struct timings *t); /* NULL is fine */
-void timings_add(struct timings *t, const struct summary *s);
+/* A request to an address in `network` was answered, over a path of this round trip. */
+void timings_path(struct timings *t, const struct network *network, uint32_t us);
+/* What came of it, when it was for a page. */
+void timings_add(struct timings *t, const struct network *network, const struct summary *s);
 /* All since the last call; texts and array live in the arena. */
 struct network_timing *timings_take(struct timings *t, struct arena *a, size_t *count);

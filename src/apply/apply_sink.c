@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-static status sink_visit(void *self, struct span packed, visit_outcome *outcome)
+static status sink_visit(void *self, struct span packed, struct visit_effect *effect)
 {
-    return apply_summary(self, packed, outcome);
+    return apply_summary(self, packed, effect);
 }
 
 static status sink_begin(void *self)
@@ -35,14 +35,21 @@ static status sink_publish(void *self)
 
 static status sink_finish(void *self)
 {
-    return apply_finish(self);
+    status st = apply_finish(self);
+    if (st == ST_OK)
+        apply_find_alike(self, 0);
+    return st;
 }
 
 static void sink_stats(void *self, struct sink_stats *out)
 {
     struct apply_stats n;
     apply_get_stats(self, &n);
-    *out = (struct sink_stats){.docs = n.index_docs, .segments = n.index_segments, .bytes = n.index_bytes};
+    *out = (struct sink_stats){.docs = n.index_docs,
+                               .segments = n.index_segments,
+                               .bytes = n.index_bytes,
+                               .is_comparing = n.is_looking,
+                               .compared_percent = n.looked_percent};
 }
 
 static void sink_close(void *self)
@@ -74,6 +81,7 @@ status apply_sink_open(void *arg, struct store *s, struct sink *out, struct buf 
     const struct apply_sink_opts *so = arg;
     struct apply_opts o = {.store = s,
                            .no_index = so->no_index,
+                           .no_documents = so->no_documents,
                            .index_memory = so->index_memory,
                            .builders = builders_of(so->shards),
                            .log = so->log};

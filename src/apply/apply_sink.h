@@ -6,6 +6,7 @@
 
 struct apply_sink_opts {
     bool no_index;       /* only fetch and write down: no texts are kept, nothing can be searched */
+    bool no_documents;   /* files that nobody has read are not searchable */
     size_t index_memory; /* of postings, before they are written as a segment; 0: the index's default */
     unsigned shards;     /* of the crawl; 0: one a core. A page takes half as long to index as to fetch, so there is a
                             builder for every two */

@@ -1,6 +1,7 @@
 #include "apply/feed.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "apply/anchors.h"
@@ -8,6 +9,7 @@
 #include "base/pack.h"
 #include "index/index.h"
 #include "web/domain.h"
+#include "web/media.h"
 #include "web/url.h"
 
 /* Pages that wait, packed and compressed together. Enough for some thousands, about what a fast crawl gets in a second:
@@ -16,20 +18,21 @@
 #define WAITING_STEP \
     (128u << 10) /* handed over at a time: the builders get a steady stream, and little is left for the end */
 #define ANCHORS_MEMORY_MAX (48u << 20)
-#define APPLIED_SETTING "anchors_applied"
 
 struct feed {
     struct apply_opts opts;
     struct store *store;
     struct contents *contents;
     const struct zip_dict *dict;
-    struct index *index;
+    struct index *index;  /* this thread's own, but for its figures */
+    pthread_mutex_t lock; /* `index`, where it changes, against feed_get_stats */
     struct anchors *anchors;
     const struct log *log;
     struct arena arena;
     struct unzipper *unzipper;
     struct buf raw;
     struct anchors_view view;
+    struct buf names; /* of the file being indexed */
     char *index_dir;
     /* Waiting pages, oldest first: u64 key, u64 fetch number, packed, zipped. */
     struct buf waiting;
@@ -56,6 +59,25 @@ static struct span site_of(const struct url *u)
     /* host, and ":port" behind it where there is one: neighbours in the URL */
     const char *end = u->path.p;
     return u->has_explicit_port ? span_of(u->host.p, (size_t)(end - u->host.p)) : u->host;
+}
+
+/* What nobody has read is found by what it is called, like by the text of a link: a page that says something about the
+ * same comes first. */
+static void take_name(struct feed *f, struct span name, struct index_doc *d)
+{
+    buf_clear(&f->names);
+    buf_put(&f->names, name);
+    buf_putc(&f->names, '\n');
+    buf_put(&f->names, d->anchors);
+    d->title = (struct span){0};
+    d->anchors = buf_span(&f->names);
+}
+
+static void take_type(struct span type, struct span url, struct index_doc *d)
+{
+    const struct media *m = media_find(type, url);
+    d->type = m ? m->name : "";
+    d->type_group = m ? m->group : "";
 }
 
 static status index_page(struct feed *f, uint64_t key, uint64_t fetch_number, struct span packed, struct span zipped)
@@ -93,6 +115,9 @@ static status index_page(struct feed *f, uint64_t key, uint64_t fetch_number, st
                           .fields = c.fields,
                           .field_count = c.field_count,
                           .content = zipped};
+    take_type(c.type, c.url, &d);
+    if (c.is_named)
+        take_name(f, c.title, &d);
     anchors_indexed(f->anchors, key);
     return f->is_broken ? ST_OK : survive(f, index_add(f->index, &d));
 }
@@ -158,7 +183,8 @@ static uint32_t voter(const struct feed *f, const struct url *page, const struct
     return number ? number : 1;
 }
 
-static void note_anchors(struct feed *f, struct span packed)
+/* Of all targets, or of `only` those. */
+static void note_anchors(struct feed *f, struct span packed, const struct table *only)
 {
     struct content c;
     struct url page, target;
@@ -167,14 +193,15 @@ static void note_anchors(struct feed *f, struct span packed)
         return; /* found again, and complained about, when the page itself is indexed */
     for (size_t i = 0; i < c.anchor_count; i++) {
         const struct content_anchor *x = &c.anchors[i];
-        if (url_parse(&f->arena, x->url, NULL, &target) == ST_OK)
-            anchors_add(f->anchors, siphash(store_key(f->store), x->url), x->text, voter(f, &page, &target));
+        uint64_t key = siphash(store_key(f->store), x->url);
+        if ((!only || table_get(only, key)) && url_parse(&f->arena, x->url, NULL, &target) == ST_OK)
+            anchors_add(f->anchors, key, x->text, voter(f, &page, &target));
     }
 }
 
 status feed_page(struct feed *f, uint64_t key, uint64_t fetch_number, struct span packed, struct span zipped)
 {
-    note_anchors(f, packed);
+    note_anchors(f, packed, NULL);
     return wait_in_line(f, key, fetch_number, packed, zipped);
 }
 
@@ -223,6 +250,9 @@ static status add_again(void *arg, uint64_t target, const struct anchors_view *v
                               .fields = d.fields,
                               .field_count = d.field_count,
                               .content = d.content};
+    take_type(d.type, d.url, &again);
+    if (d.is_named)
+        take_name(f, d.title, &again);
     g->again++;
     return index_add(f->index, &again);
 }
@@ -231,15 +261,30 @@ static status write_applied(struct feed *f, uint64_t last)
 {
     struct buf b = {0};
     pack_u64(&b, last);
-    status st = store_setting_put(f->store, APPLIED_SETTING, buf_span(&b));
+    status st = store_setting_put(f->store, APPLY_ANCHORS_SETTING, buf_span(&b));
     buf_done(&b);
     if (st == ST_OK)
         f->anchors_applied = last;
     return st;
 }
 
+/* Pages that lost texts, which anchors_flush does not tell of. Those that are in the index as they should be stay. */
+static status add_targets(struct gather *g, const struct table *targets)
+{
+    status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < targets->cap; i++) {
+        if (!targets->slots[i].value)
+            continue;
+        anchors_view_clear(&g->f->view);
+        st = anchors_look(g->f->anchors, g->f->store, targets->slots[i].key, &g->f->view);
+        if (st == ST_OK)
+            st = add_again(g, targets->slots[i].key, &g->f->view);
+    }
+    return st;
+}
+
 /* Everything waiting is in the index and committed, so a snapshot has every page that may have to be indexed again. */
-static status gather_anchors(struct feed *f, uint64_t last)
+static status gather_anchors(struct feed *f, uint64_t last, const struct table *targets)
 {
     struct gather g = {.f = f};
     struct index_reader *reader = NULL;
@@ -253,6 +298,8 @@ static status gather_anchors(struct feed *f, uint64_t last)
     }
     if (st == ST_OK)
         st = anchors_flush(f->anchors, f->store, add_again, &g);
+    if (st == ST_OK && targets)
+        st = add_targets(&g, targets);
     if (st == ST_OK)
         st = write_applied(f, last);
     if (st == ST_OK)
@@ -278,7 +325,7 @@ status feed_publish(struct feed *f, uint64_t last)
     if (st == ST_OK && !f->is_broken && anchors_memory(f->anchors) > ANCHORS_MEMORY_MAX) {
         st = survive(f, index_commit(f->index, last));
         if (st == ST_OK && !f->is_broken)
-            st = survive(f, gather_anchors(f, last));
+            st = survive(f, gather_anchors(f, last, NULL));
     }
     return st == ST_OK && !f->is_broken ? survive(f, index_commit_soon(f->index, last)) : st;
 }
@@ -289,7 +336,7 @@ status feed_finish(struct feed *f, uint64_t last)
     if (st == ST_OK && !f->is_broken)
         st = survive(f, index_commit(f->index, last));
     if (st == ST_OK && !f->is_broken && f->anchors_applied < last)
-        st = survive(f, gather_anchors(f, last));
+        st = survive(f, gather_anchors(f, last, NULL));
     if (st == ST_OK && !f->is_broken)
         st = survive(f, index_commit(f->index, last));
     if (st == ST_OK && f->is_broken)
@@ -333,14 +380,54 @@ static status add_record(void *arg, const struct contents_record *r)
     if (st != ST_OK)
         return st;
     if (r->number > f->anchors_applied)
-        note_anchors(f, buf_span(&f->raw));
+        note_anchors(f, buf_span(&f->raw), NULL);
     return r->number > c->indexed ? index_page(f, r->key, r->fetch_number, buf_span(&f->raw), r->content) : ST_OK;
+}
+
+struct regather {
+    struct feed *f;
+    const struct table *targets;
+    struct catch_up page;
+};
+
+static status regather_record(void *arg, const struct contents_record *r)
+{
+    struct regather *g = arg;
+    g->page.content = 0;
+    status st = r->is_gone ? ST_NOT_FOUND : store_page_get(g->f->store, r->key, note_content, &g->page);
+    if (st == ST_NOT_FOUND || (st == ST_OK && g->page.content != r->fetch_number))
+        return ST_OK;
+    if (st == ST_OK)
+        st = unzip(g->f, r->content);
+    if (st == ST_OK)
+        note_anchors(g->f, buf_span(&g->f->raw), g->targets);
+    return st;
+}
+
+status feed_regather(struct feed *f, const struct table *targets)
+{
+    struct regather g = {.f = f, .targets = targets};
+    struct buf dir = {0};
+    uint64_t last = contents_last(f->contents);
+    if (f->is_broken || !targets->n)
+        return ST_OK; /* when it is made anew it gets what the store has */
+    apply_contents_dir(store_dir(f->store), &dir);
+    status st = contents_each(dir.p, 0, regather_record, &g, NULL);
+    buf_done(&dir);
+    if (st == ST_OK)
+        st = survive(f, gather_anchors(f, last, targets));
+    return st == ST_OK && !f->is_broken ? survive(f, index_commit(f->index, last)) : st;
+}
+
+status feed_purge(struct feed *f)
+{
+    return f->is_broken ? ST_OK : survive(f, index_purge(f->index));
 }
 
 static status read_applied(struct feed *f)
 {
     struct buf b = {0};
-    status st = store_setting_get(f->store, APPLIED_SETTING, &b);
+    status st = store_setting_get(f->store, APPLY_ANCHORS_SETTING, &b);
     struct unpack u = unpack_of(buf_span(&b));
     if (st == ST_OK)
         f->anchors_applied = unpack_u64(&u);
@@ -367,6 +454,15 @@ static status catch_up(struct feed *f, const struct apply_opts *o, struct apply_
     return st;
 }
 
+static void set_index(struct feed *f, struct index *index)
+{
+    pthread_mutex_lock(&f->lock);
+    struct index *old = f->index;
+    f->index = index;
+    pthread_mutex_unlock(&f->lock);
+    index_close(old);
+}
+
 static status open_index(struct feed *f, const struct apply_opts *o, struct apply_start *start, struct buf *why)
 {
     struct index_opts io = {.dir = f->index_dir,
@@ -374,7 +470,8 @@ static status open_index(struct feed *f, const struct apply_opts *o, struct appl
                             .builders = o->builders,
                             .seed = store_key(f->store)->k0,
                             .log = o->log};
-    status st = index_open(&io, &f->index, why);
+    struct index *index = NULL;
+    status st = index_open(&io, &index, why);
     if (st == ST_CORRUPT) {
         struct span reason = why && why->n ? buf_span(why) : SPAN("it is damaged");
         log_write(f->log, LOG_WARN, "index", "%.*s: it is made anew from the stored pages", SPAN_ARG(reason));
@@ -382,10 +479,12 @@ static status open_index(struct feed *f, const struct apply_opts *o, struct appl
             buf_clear(why);
         st = index_erase(f->index_dir);
         if (st == ST_OK)
-            st = index_open(&io, &f->index, why);
+            st = index_open(&io, &index, why);
     }
-    if (st == ST_OK)
-        start->was_rebuilt = index_applied(f->index) == 0 && contents_last(f->contents) > 0;
+    if (st == ST_OK) {
+        set_index(f, index);
+        start->was_rebuilt = index_applied(index) == 0 && contents_last(f->contents) > 0;
+    }
     return st;
 }
 
@@ -393,22 +492,21 @@ static status open_index(struct feed *f, const struct apply_opts *o, struct appl
 static status make_anew(struct feed *f, uint64_t last)
 {
     struct apply_start start;
-    index_close(f->index);
-    f->index = NULL;
+    set_index(f, NULL);
     status st = index_erase(f->index_dir);
-    f->is_broken = false;
     if (st == ST_OK)
         st = open_index(f, &f->opts, &start, NULL);
+    f->is_broken = st != ST_OK; /* then feed_finish tries it again */
     struct span dictionary = contents_dictionary(f->contents);
     if (st == ST_OK && dictionary.n)
         st = index_put_dictionary(f->index, dictionary);
     if (st == ST_OK)
         st = catch_up(f, &f->opts, &start);
     if (st == ST_OK && f->anchors_applied < last)
-        st = gather_anchors(f, last);
+        st = gather_anchors(f, last, NULL);
     if (st == ST_OK)
         st = index_commit(f->index, last);
-    return f->is_broken ? ST_CORRUPT : st;
+    return st == ST_OK && f->is_broken ? ST_CORRUPT : st;
 }
 
 status feed_open(const struct apply_opts *o, struct contents *contents, const struct zip_dict *dict, struct feed **out,
@@ -416,6 +514,7 @@ status feed_open(const struct apply_opts *o, struct contents *contents, const st
 {
     struct feed *f = mem_alloc(sizeof(*f));
     struct buf dir = {0};
+    pthread_mutex_init(&f->lock, NULL);
     f->opts = *o;
     f->store = o->store;
     f->contents = contents;
@@ -451,10 +550,12 @@ void feed_free(struct feed *f)
 {
     if (!f)
         return;
-    index_close(f->index);
+    set_index(f, NULL);
+    pthread_mutex_destroy(&f->lock);
     anchors_free(f->anchors);
     unzipper_free(f->unzipper);
     buf_done(&f->raw);
+    buf_done(&f->names);
     buf_done(&f->waiting);
     anchors_view_done(&f->view);
     arena_done(&f->arena);
@@ -465,14 +566,18 @@ void feed_free(struct feed *f)
 status feed_set_dictionary(struct feed *f, struct span dictionary, const struct zip_dict *dict)
 {
     f->dict = dict;
-    return index_put_dictionary(f->index, dictionary);
+    return f->index ? index_put_dictionary(f->index, dictionary) : ST_OK; /* else make_anew does */
 }
 
 void feed_get_stats(struct feed *f, struct apply_stats *out)
 {
-    struct index_stats n;
-    index_get_stats(f->index, &n);
-    *out = (struct apply_stats){.index_docs = n.docs,
+    struct index_stats n = {0};
+    pthread_mutex_lock(&f->lock);
+    if (f->index)
+        index_get_stats(f->index, &n);
+    pthread_mutex_unlock(&f->lock);
+    *out = (struct apply_stats){.index_applied = n.applied,
+                                .index_docs = n.docs,
                                 .index_segments = n.segments,
                                 .index_bytes = n.bytes,
                                 .index_queued_bytes = n.queued_bytes};

@@ -6,9 +6,12 @@
 #pragma once
 
 #include "apply/apply.h"
+#include "base/table.h"
 #include "codec/zip.h"
 #include "store/contents.h"
 #include "web/content.h"
+
+#define APPLY_ANCHORS_SETTING "anchors_applied" /* number of the last content whose links are in the anchors */
 
 struct feed;
 
@@ -28,4 +31,10 @@ MUST_USE status feed_gone(struct feed *f, uint64_t key, uint64_t fetch_number);
 MUST_USE status feed_publish(struct feed *f, uint64_t last);
 /* The same, with anchors gathered (in a transaction of its own), and waits until it is searchable. */
 MUST_USE status feed_finish(struct feed *f, uint64_t last);
+/* Anchors of the targets (keys of a table) are gathered anew from all contents that count, which takes reading them,
+ * and those of the pages that are in the index go there again. The store has none of them when it is called; everything
+ * else is finished. */
+MUST_USE status feed_regather(struct feed *f, const struct table *targets);
+/* Nothing of the pages that went is left in the files of the index. */
+MUST_USE status feed_purge(struct feed *f);
 void feed_get_stats(struct feed *f, struct apply_stats *out); /* any thread */

@@ -2,11 +2,14 @@
 
 #include <sys/stat.h>
 
+#include "apply/alike.h"
 #include "apply/apply.h"
+#include "apply/erase.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "codec/zip.h"
 #include "store/contents.h"
+#include "store/groups.h"
 #include "web/content.h"
 
 struct verify {
@@ -238,9 +241,66 @@ static status catch_up(struct verify *v, struct buf *why)
     return st;
 }
 
+/* ---- near-duplicates ---- */
+
+/* Made again when damaged or not there; a folder of an older version has none, and nothing is wrong with that. */
+static status check_groups(struct verify *v)
+{
+    struct buf path = {0};
+    struct alike_report r;
+    groups_path(v->o->data_dir, &path);
+    struct groups *now = groups_open(path.p);
+    status st = groups_status(now);
+    if (st == ST_CORRUPT)
+        problem(v, "near-duplicates: %s is damaged%s", path.p, v->o->repair ? ": it was made anew" : "");
+    groups_release(now);
+    buf_done(&path);
+    if (!v->o->repair || (st != ST_CORRUPT && st != ST_NOT_FOUND))
+        return st == ST_IO ? st : ST_OK;
+    return alike_run(&(struct alike_opts){.data_dir = v->o->data_dir, .key = *store_key(v->store)}, &r);
+}
+
+/* ---- what is forgotten ---- */
+
+struct search {
+    struct verify *v;
+    const struct places *places;
+};
+
+static status find_forgotten(void *arg, const struct page *p)
+{
+    struct search *s = arg;
+    struct url u;
+    arena_reset(&s->v->arena);
+    s->v->r->forgotten += url_parse(&s->v->arena, p->url, NULL, &u) == ST_OK && places_find(s->places, &u);
+    return ST_OK;
+}
+
+/* Before all else: what is taken out needs no checking. */
+static status check_forgotten(struct verify *v, struct buf *why)
+{
+    struct places *places = NULL;
+    status st = erase_load_places(v->store, &places);
+    struct search s = {v, places};
+    if (st == ST_OK && places)
+        st = store_page_each(v->store, 0, find_forgotten, &s);
+    places_free(places);
+    bool is_due = v->r->forgotten || erase_is_due(v->store);
+    if (st != ST_OK || !is_due)
+        return st;
+    problem(v, "pages: %llu that are forgotten are there still: %s", (unsigned long long)v->r->forgotten,
+            v->o->repair ? "they were taken out" : "orb check --repair takes them out");
+    if (!v->o->repair)
+        return ST_OK;
+    st = store_setting_put(v->store, APPLY_FORGET_SETTING, SPAN("1"));
+    return st == ST_OK ? catch_up(v, why) : st;
+}
+
 static status check_all(struct verify *v, struct buf *why)
 {
-    status st = check_contents(v);
+    status st = check_forgotten(v, why);
+    if (st == ST_OK)
+        st = check_contents(v);
     if (st == ST_OK)
         st = put_lost_right(v);
     status index = ST_OK;
@@ -259,6 +319,8 @@ static status check_all(struct verify *v, struct buf *why)
     } else if (st == ST_OK && index != ST_CORRUPT) {
         st = index;
     }
+    if (st == ST_OK)
+        st = check_groups(v);
     v->r->is_well = st == ST_OK && (v->r->problems.n == 0 || v->o->repair);
     return st;
 }

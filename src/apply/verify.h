@@ -27,6 +27,7 @@ struct verify_report {
     uint64_t lost;           /* pages whose content is missing or damaged */
     uint64_t missing;        /* pages with content that the index does not have, or has of another visit */
     uint64_t strange;        /* documents of the index that no page stands for */
+    uint64_t forgotten;      /* pages that are forgotten, and there */
     struct index_check index;
     bool was_rebuilt;    /* the index was made anew */
     struct buf problems; /* one a line, for people */

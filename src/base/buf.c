@@ -28,6 +28,13 @@ void buf_put(struct buf *b, struct span s)
     b->n += s.n;
 }
 
+status buf_put_up_to(struct buf *b, struct span s, size_t max)
+{
+    size_t room = b->n < max ? max - b->n : 0;
+    buf_put(b, span_cut(s, 0, room));
+    return s.n > room ? ST_LIMIT : ST_OK;
+}
+
 void buf_putc(struct buf *b, char c)
 {
     *buf_room(b, 1) = c;

@@ -24,6 +24,8 @@ static inline void buf_clear(struct buf *b)
 /* Room for `n` more bytes; returns where they go. The caller adds to b->n what it wrote. */
 char *buf_room(struct buf *b, size_t n);
 void buf_put(struct buf *b, struct span s);
+/* As much of it as leaves b->n at most `max`. ST_LIMIT: that was not all. */
+MUST_USE status buf_put_up_to(struct buf *b, struct span s, size_t max);
 void buf_putc(struct buf *b, char c);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);

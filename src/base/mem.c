@@ -1,9 +1,22 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define LARGE_BYTES (4 << 20)
+
+/* glibc raises this limit to the size of what was freed last, up to 32 MiB: what the index and the sorters gave back
+ * would stay with the process, in pieces, beside what comes after them. Six sites with an index: 299 MiB, with a limit
+ * that stays 236, in the same time. */
+void mem_setup(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
 
 static void *checked(void *p, size_t n)
 {

@@ -9,6 +9,8 @@
 
 #include "base/span.h"
 
+/* First thing in main: large blocks go back to the system when they are freed. */
+void mem_setup(void);
 void *mem_alloc(size_t n); /* zeroed; free with free() */
 void *mem_realloc(void *p, size_t n);
 /* Grows an array of `item` bytes each so that it holds at least `need`; *cap is updated. */

@@ -1,5 +1,7 @@
 #include "base/siphash.h"
 
+#include <endian.h>
+
 static inline uint64_t rotl(uint64_t x, int b)
 {
     return x << b | x >> (64 - b);
@@ -23,10 +25,25 @@ static inline uint64_t load_le64(const unsigned char *p)
 {
     uint64_t v;
     memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
+    return le64toh(v);
+}
+
+static inline uint32_t load_le32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return le32toh(v);
+}
+
+/* Up to seven bytes, by loads that overlap. Most of what is hashed are words and names, and a loop over their last
+ * bytes takes longer than the rounds. */
+static inline uint64_t load_rest(const unsigned char *p, size_t n)
+{
+    if (n >= 4)
+        return load_le32(p) | (uint64_t)load_le32(p + n - 4) << (8 * (n - 4));
+    if (!n)
+        return 0;
+    return p[0] | (uint64_t)p[n / 2] << (8 * (n / 2)) | (uint64_t)p[n - 1] << (8 * (n - 1));
 }
 
 uint64_t siphash(const struct sip_key *key, struct span data)
@@ -41,9 +58,7 @@ uint64_t siphash(const struct sip_key *key, struct span data)
         ROUND(v0, v1, v2, v3);
         v0 ^= m;
     }
-    uint64_t last = (uint64_t)data.n << 56;
-    for (size_t i = 0; i < left; i++)
-        last |= (uint64_t)p[i] << (8 * i);
+    uint64_t last = (uint64_t)data.n << 56 | load_rest(p, left);
     v3 ^= last;
     ROUND(v0, v1, v2, v3);
     v0 ^= last;

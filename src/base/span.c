@@ -18,7 +18,7 @@ bool span_starts_nocase(struct span s, struct span prefix)
     if (s.n < prefix.n)
         return false;
     for (size_t i = 0; i < prefix.n; i++)
-        if (ascii_lower(s.p[i]) != ascii_lower(prefix.p[i]))
+        if (s.p[i] != prefix.p[i] && ascii_lower(s.p[i]) != ascii_lower(prefix.p[i]))
             return false;
     return true;
 }
@@ -47,15 +47,25 @@ size_t span_find(struct span s, char c, size_t from)
     return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+/* Goes from one first byte of the needle to the next, so that most of `s` is memchr's. */
+static size_t search_exactly(struct span s, struct span needle)
+{
+    for (size_t i = 0; (i = span_find(s, needle.p[0], i)) + needle.n <= s.n; i++)
+        if (memcmp(s.p + i, needle.p, needle.n) == 0)
+            return i;
+    return s.n;
+}
+
 size_t span_search(struct span s, struct span needle, bool nocase)
 {
-    if (needle.n > s.n)
-        return s.n;
-    for (size_t i = 0; i + needle.n <= s.n; i++) {
-        struct span here = {s.p + i, needle.n};
-        if (nocase ? span_starts_nocase(here, needle) : span_starts(here, needle))
+    if (needle.n > s.n || needle.n == 0)
+        return needle.n ? s.n : 0;
+    if (!nocase)
+        return search_exactly(s, needle);
+    char first = ascii_lower(needle.p[0]);
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (ascii_lower(s.p[i]) == first && span_starts_nocase(span_from(s, i), needle))
             return i;
-    }
     return s.n;
 }
 

@@ -66,8 +66,13 @@ bool utf8_is_valid(struct span s)
     size_t at = 0;
     bool valid = true;
     while (at < s.n) {
-        /* Sixteen ASCII bytes at a time: most text is that. */
-        uint64_t w[2];
+        /* ASCII many bytes at a time: most text is that. */
+        uint64_t w[8];
+        for (; s.n - at >= sizeof(w); at += sizeof(w)) {
+            memcpy(w, p + at, sizeof(w));
+            if ((w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7]) & 0x8080808080808080u)
+                break;
+        }
         if (s.n - at >= 16 && (memcpy(w, p + at, 16), ((w[0] | w[1]) & 0x8080808080808080u) == 0)) {
             at += 16;
             continue;

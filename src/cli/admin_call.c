@@ -44,7 +44,7 @@ void form_number(struct buf *form, const char *name, uint64_t value)
 void form_option(struct buf *form, const char *name, const struct options *o, opt_id id)
 {
     size_t n;
-    if (!opt_is_set(o, id))
+    if (!opt_is_set(o, id) || o->v[id].source == FROM_DEFAULT)
         return;
     switch (option_table[id].type) {
     case TYPE_LIST: {

@@ -15,18 +15,18 @@
 extern char **environ;
 
 /* Beside this program, as installed; or where the build has it. */
-bool agent_process_find(struct buf *out)
+bool agent_process_find(const char *name, struct buf *out)
 {
-    static const char *const tries[] = {"orb-agent", "../agent/orb-agent"};
+    static const char *const folders[] = {"", "../agent/", "../../lab/"};
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (n <= 0)
         return false;
     self[n] = '\0';
     char *slash = strrchr(self, '/');
-    for (size_t i = 0; slash && i < sizeof(tries) / sizeof(*tries); i++) {
+    for (size_t i = 0; slash && i < sizeof(folders) / sizeof(*folders); i++) {
         buf_clear(out);
-        buf_printf(out, "%.*s/%s", (int)(slash - self), self, tries[i]);
+        buf_printf(out, "%.*s/%s%s", (int)(slash - self), self, folders[i], name);
         if (access(buf_cstr(out), X_OK) == 0)
             return true;
     }
@@ -34,7 +34,7 @@ bool agent_process_find(struct buf *out)
 }
 
 /* Its signals are as usual again: whoever starts it has blocked them for itself. */
-status agent_process_start(const char *program, char *const *argv, const char *log, pid_t *pid)
+status agent_process_start(const char *program, char *const *argv, char *const *env, const char *log, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -48,7 +48,7 @@ status agent_process_start(const char *program, char *const *argv, const char *l
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setpgroup(&attr, 0); /* Ctrl-C is for whoever started it, who ends it */
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    int err = posix_spawn(pid, program, &files, &attr, argv, environ);
+    int err = posix_spawn(pid, program, &files, &attr, argv, env ? env : environ);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     errno = err;

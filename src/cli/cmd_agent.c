@@ -21,7 +21,12 @@ static const struct action {
 
 static void put_form(struct buf *form, const struct options *o)
 {
+    struct span at = opt_is_set(o, OPT_AT) ? opt_text(o, OPT_AT) : (struct span){0}, part;
     form_option(form, "place", o, OPT_PLACE);
+    if (at.n && span_split(&at, ',', &part)) {
+        form_text(form, "latitude", span_trim(part));
+        form_text(form, "longitude", span_trim(at));
+    }
     form_option(form, "hours", o, OPT_HOURS);
     form_option(form, "bytes_a_day", o, OPT_BYTES_A_DAY);
     form_option(form, "bytes_per_s", o, OPT_BANDWIDTH);
@@ -43,6 +48,7 @@ static int add(const struct options *o, struct arena *a)
     struct buf form = {0}, raw = {0}, text = {0};
     const struct json_node *answer;
     form_text(&form, "name", o->args[1]);
+    form_option(&form, "trusted", o, OPT_TRUSTED);
     put_form(&form, o);
     int code = admin_call(o, "agent add", "/api/v1/agents", &form, a, &raw, &answer);
     if (code == EXIT_DONE) {

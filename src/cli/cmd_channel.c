@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/admin_call.h"
+#include "cli/channel_fresh.h"
 #include "cli/command.h"
 
 static void put_form(struct buf *form, const struct options *o)
@@ -9,12 +10,18 @@ static void put_form(struct buf *form, const struct options *o)
     form_option(form, "depth", o, OPT_DEPTH);
     form_option(form, "include", o, OPT_INCLUDE);
     form_option(form, "exclude", o, OPT_EXCLUDE);
+    form_option(form, "sitemaps", o, OPT_SITEMAP);
     form_option(form, "label", o, OPT_LABEL);
     form_option(form, "kind", o, OPT_KIND);
     form_option(form, "every", o, OPT_EVERY); /* in milliseconds */
+    form_option(form, "weight", o, OPT_WEIGHT);
+    form_option(form, "never", o, OPT_NEVER);
+    form_option(form, "at_most_every", o, OPT_AT_MOST_EVERY);
+    form_option(form, "at_least_every", o, OPT_AT_LEAST_EVERY);
     form_option(form, "agent", o, OPT_AGENT);
     form_option(form, "program", o, OPT_PROGRAM_NAME);
     form_option(form, "expected", o, OPT_EXPECTED);
+    form_option(form, "warc", o, OPT_CHANNEL_WARC);
 }
 
 static void put_row(struct buf *out, const struct json_node *c)
@@ -132,10 +139,13 @@ static int run(const struct options *o, struct arena *a)
     struct span verb = o->args[0];
     if (span_is(verb, "list"))
         return list(o, a);
+    if (span_is(verb, "recrawl"))
+        return channel_recrawl(o, a);
     size_t at = 0;
     while (at < sizeof(verbs) / sizeof(*verbs) && !span_is(verb, verbs[at].name))
         at++;
-    bool is_known = at < sizeof(verbs) / sizeof(*verbs) || span_is(verb, "add") || span_is(verb, "import");
+    bool is_known =
+        at < sizeof(verbs) / sizeof(*verbs) || span_is(verb, "add") || span_is(verb, "import") || span_is(verb, "show");
     if (!is_known)
         return complain(EXIT_USAGE, "channel %.*s: no such verb: see orb help channel", SPAN_ARG(verb));
     if (o->arg_count < 2)
@@ -147,6 +157,8 @@ static int run(const struct options *o, struct arena *a)
         return complain(EXIT_USAGE, "channel move: give the channel's ID and the AGENT to move it to");
     if (span_is(verb, "add"))
         return add(o, a);
+    if (span_is(verb, "show"))
+        return channel_show(o, a);
     return span_is(verb, "import") ? import(o, a) : act(o, a, at);
 }
 

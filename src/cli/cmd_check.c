@@ -1,32 +1,14 @@
-#include <stdio.h>
-#include <unistd.h>
-
 #include "apply/verify.h"
+#include "cli/care.h"
 #include "cli/command.h"
 #include "cli/crawl_setup.h"
 #include "cli/format.h"
-#include "cli/screen.h"
 #include "codec/json.h"
-#include "io/clock.h"
-
-#define PROGRESS_MS 200
-
-struct meter {
-    bool is_on;
-    mono_ms shown;
-};
+#include "store/backup.h"
 
 static void show_progress(void *arg, const char *what, uint64_t done, uint64_t all)
 {
-    struct meter *m = arg;
-    mono_ms now = clock_mono();
-    if (!m->is_on || now - m->shown < PROGRESS_MS)
-        return;
-    m->shown = now;
-    if (all)
-        fprintf(stderr, "\r\033[K%s %3.0f %%", what, 100.0 * (double)done / (double)all);
-    else
-        fprintf(stderr, "\r\033[K%s %llu", what, (unsigned long long)done);
+    meter_show(arg, what, done, all);
 }
 
 static void put_json(const struct verify_report *r, struct buf *out)
@@ -42,6 +24,7 @@ static void put_json(const struct verify_report *r, struct buf *out)
         {"lost", r->lost},
         {"missing", r->missing},
         {"strange", r->strange},
+        {"forgotten", r->forgotten},
         {"index_docs", r->index.docs},
         {"index_deleted", r->index.deleted},
         {"index_segments", r->index.segments},
@@ -118,9 +101,57 @@ static void put_text(const struct verify_report *r, struct buf *out)
     buf_puts(out, r->problems.n == 0 ? "all is well\n" : r->is_well ? "all is well now\n" : "not repaired\n");
 }
 
+static void show_bytes(void *arg, uint64_t done, uint64_t all)
+{
+    meter_show(arg, "bytes", done, all);
+}
+
+static int check_backup(const struct options *o)
+{
+    struct meter m = {.is_on = wants_meter(o)};
+    struct backup_report r;
+    struct buf out = {0};
+    status st = backup_verify(o->args[0].p, show_bytes, &m, &r);
+    meter_clear(&m);
+    bool is_bad = st != ST_OK && r.problem.n;
+    if (st != ST_OK && !is_bad) {
+        backup_report_done(&r);
+        return backup_complain("check", o->args[0].p, st, &r);
+    }
+    struct json j = {.out = &out};
+    if (opt_flag(o, OPT_JSON)) {
+        json_open(&j, '{');
+        json_key(&j, "well");
+        json_bool(&j, !is_bad);
+        json_key(&j, "files");
+        json_u64(&j, r.files);
+        json_key(&j, "bytes");
+        json_u64(&j, r.bytes);
+        json_key(&j, "problems");
+        json_open(&j, '[');
+        if (is_bad)
+            json_text(&j, buf_span(&r.problem));
+        json_close(&j, ']');
+        json_close(&j, '}');
+        buf_putc(&out, '\n');
+    } else {
+        buf_puts(&out, "backup    ");
+        put_count(&out, r.files);
+        buf_puts(&out, " files, ");
+        put_bytes(&out, r.bytes);
+        buf_printf(&out, "\n%s%s\n", is_bad ? "problem   " : "all is well", is_bad ? buf_cstr(&r.problem) : "");
+    }
+    print_buf(&out);
+    backup_report_done(&r);
+    buf_done(&out);
+    return finish_output(is_bad ? EXIT_NO : EXIT_DONE);
+}
+
 int cmd_check(const struct options *o)
 {
-    struct meter meter = {.is_on = isatty(STDERR_FILENO) && !opt_flag(o, OPT_JSON)};
+    if (o->arg_count)
+        return check_backup(o);
+    struct meter meter = {.is_on = wants_meter(o)};
     const struct verify_opts vo = {.data_dir = opt_cstr(o, OPT_DATA),
                                    .repair = opt_flag(o, OPT_REPAIR),
                                    .progress = show_progress,
@@ -130,8 +161,7 @@ int cmd_check(const struct options *o)
     if (!vo.data_dir)
         return complain(EXIT_USAGE, "check: --data: empty: give a folder");
     status st = verify_run(&vo, &r, &why);
-    if (meter.is_on && meter.shown)
-        fputs("\r\033[K", stderr);
+    meter_clear(&meter);
     int code;
     if (st != ST_OK) {
         code = complain(exit_code_of(st), "check: %s: %s: %s", vo.data_dir, why.n ? buf_cstr(&why) : status_name(st),

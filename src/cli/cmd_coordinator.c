@@ -7,6 +7,7 @@
 #include "cli/crawl_setup.h"
 #include "cli/local_agent.h"
 #include "cli/screen.h"
+#include "cli/strategy_opts.h"
 #include "coord/coord.h"
 #include "serve/request.h"
 #include "store/file.h"
@@ -30,20 +31,52 @@ static int fill(const struct options *o, const struct log *log, struct span host
                              .lease_ms = opt_number(o, OPT_LEASE),
                              .move_after_ms = opt_number(o, OPT_MOVE_AFTER),
                              .check_every = (unsigned)opt_number(o, OPT_CHECK_EVERY),
+                             .hierarchy_file = opt_cstr(o, OPT_HIERARCHY),
                              .discovers = opt_flag(o, OPT_DISCOVER),
                              .allow_private = opt_flag(o, OPT_ALLOW_PRIVATE),
                              .dns = {.server = opt_text(o, OPT_RESOLVER), .hosts = hosts},
                              .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
+                             .no_documents = !opt_flag(o, OPT_DOCUMENTS),
                              .query_rate = (double)opt_number(o, OPT_QUERY_RATE),
                              .public_url = opt_text(o, OPT_PUBLIC_URL),
                              .version = SPAN(ORB_VERSION_SHORT),
+                             .opt_out_file = opt_cstr(o, OPT_OPT_OUT),
+                             .retention = {.gone_days = (unsigned)opt_number(o, OPT_KEEP_GONE),
+                                           .days = (unsigned)opt_number(o, OPT_KEEP_DAYS),
+                                           .warc_bytes = (uint64_t)opt_number(o, OPT_KEEP_WARC),
+                                           .warc_days = (unsigned)opt_number(o, OPT_KEEP_WARC_DAYS)},
                              .log = log};
     if (!c->data_dir)
         return complain(EXIT_USAGE, "coordinator: --data: empty: give a folder");
-    if (!delegate_strategy_parse(opt_text(o, OPT_STRATEGY), &c->strategy))
-        return complain(EXIT_USAGE, "coordinator: --strategy %.*s: unknown: random or hash",
-                        SPAN_ARG(opt_text(o, OPT_STRATEGY)));
-    int code = parse_listen(o, OPT_LISTEN, &c->addr, &c->port);
+    if (opt_flag(o, OPT_REFRESH_REGISTRIES) && c->hierarchy_file)
+        return complain(EXIT_USAGE, "coordinator: --refresh-registries makes DIR/hierarchy: not with --hierarchy");
+    if (opt_flag(o, OPT_REFRESH_REGISTRIES)) {
+        c->refresh_every_ms = opt_number(o, OPT_REFRESH_EVERY);
+        c->refresh_from = opt_cstr(o, OPT_REFRESH_FROM);
+        c->refresh_ca_file = opt_cstr(o, OPT_CA_FILE);
+        c->refresh_proxy = opt_cstr(o, OPT_PROXY);
+    }
+    if (o->v[OPT_RECRAWL].source != FROM_DEFAULT) { /* else as it was switched to last */
+        c->no_recrawl = opt_is(o, OPT_RECRAWL, "off");
+        if (!c->no_recrawl && !recrawl_strategy_parse(opt_text(o, OPT_RECRAWL), &c->recrawl))
+            return complain(EXIT_INTERNAL, "coordinator: --recrawl: a name that nobody knows");
+    }
+    c->recrawl_pages = (uint64_t)opt_number(o, OPT_RECRAWL_PAGES);
+    c->recrawl_scale = (double)opt_number(o, OPT_RECRAWL_TIME_SCALE);
+    struct strategy_opts s;
+    int code = take_real(o, "coordinator", OPT_RECRAWL_CEILING, 0.01, 1000, &c->recrawl_ceiling);
+    if (code == EXIT_DONE)
+        code = strategy_opts_read(o, "coordinator", &s);
+    if (code != EXIT_DONE)
+        return code;
+    c->strategy = s.strategy;
+    c->threshold_ms = s.threshold_ms;
+    c->same_holder = s.same_holder;
+    c->probe_cost_ms = s.cost_ms;
+    c->calibrate = s.calibrate;
+    c->balance = s.balance;
+    c->no_balance = s.no_balance;
+    code = parse_listen(o, OPT_LISTEN, &c->addr, &c->port);
     return code == EXIT_DONE ? parse_listen(o, OPT_ADMIN_LISTEN, &c->admin_addr, &c->admin_port) : code;
 }
 

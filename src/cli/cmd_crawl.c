@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/crawl_report.h"
 #include "cli/crawl_setup.h"
+#include "cli/opt_out_file.h"
 #include "cli/program_file.h"
 #include "cli/screen.h"
 #include "io/clock.h"
@@ -130,7 +131,20 @@ static void log_end(const struct log *log, const struct crawl_stats *st, crawl_e
               (unsigned long long)st->errors, (unsigned long long)st->queued, (double)st->seconds_ms / 1000);
 }
 
+struct running {
+    struct screen *screen;
+    struct crawl *crawl;
+    struct opt_out_file *opt_out;
+};
+
 static void on_progress(void *arg, const struct crawl_stats *stats)
+{
+    struct running *r = arg;
+    screen_progress(r->screen, stats);
+    opt_out_file_watch(r->opt_out, r->crawl);
+}
+
+static void on_finishing(void *arg, const struct crawl_stats *stats)
 {
     screen_progress(arg, stats);
 }
@@ -170,7 +184,7 @@ static int add_program(const struct options *o, struct crawl *cr, uint64_t chann
     return code;
 }
 
-static int run(const struct options *o, struct crawl_setup *s, struct screen *screen)
+static int run(const struct options *o, struct crawl_setup *s, struct screen *screen, struct opt_out_file *opt_out)
 {
     struct crawl *cr = NULL;
     struct buf why = {0};
@@ -190,14 +204,19 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
     uint64_t id = channel_id(channel);
     s->channel = NULL;
     st = crawl_add(cr, channel);
+    if (st == ST_OK)
+        st = crawl_lists(cr, id, s->sitemaps.urls, s->sitemaps.n);
     code = st == ST_OK ? add_program(o, cr, id) : EXIT_DONE;
     if (code != EXIT_DONE) {
         crawl_close(cr);
         buf_done(&why);
         return code;
     }
+    struct running running = {screen, cr, opt_out};
+    opt_out->log = s->opts.log;
+    crawl_watch_finishing(cr, on_finishing, screen);
     if (st == ST_OK)
-        st = crawl_run(cr, on_progress, screen, &end);
+        st = crawl_run(cr, on_progress, &running, &end);
     screen_clear(screen);
     crawl_get_stats(cr, &stats);
     log_end(s->opts.log, &stats, end);
@@ -226,11 +245,16 @@ int cmd_crawl(const struct options *o)
 {
     struct crawl_setup setup;
     struct screen *screen = NULL;
+    struct opt_out_file opt_out = {0};
     int code = crawl_setup_init(&setup, o);
     if (code == EXIT_DONE)
         code = open_screen(o, &screen);
     if (code == EXIT_DONE)
-        code = run(o, &setup, screen);
+        code = opt_out_file_apply(&opt_out, "crawl", o);
+    if (code == EXIT_DONE)
+        code = run(o, &setup, screen, &opt_out);
+    int ended = opt_out_file_finish(&opt_out, "crawl", o);
+    code = code == EXIT_DONE ? ended : code;
     screen_free(screen);
     crawl_setup_done(&setup);
     return code;

@@ -15,9 +15,11 @@
 #include "cli/crawl_report.h"
 #include "cli/demo_agents.h"
 #include "cli/demo_check.h"
+#include "cli/demo_near.h"
 #include "cli/folder.h"
 #include "cli/format.h"
 #include "cli/screen.h"
+#include "cli/url_set.h"
 #include "io/clock.h"
 #include "sample/sample.h"
 #include "serve/serve.h"
@@ -28,54 +30,12 @@
 #define FIRST_PORT 8080
 #define LAST_PORT 8099
 
-/* A sorted set of URLs. */
-struct urls {
-    char **p;
-    size_t n, cap;
-};
-
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void urls_add(struct urls *u, struct span url)
-{
-    u->p = mem_grow(u->p, &u->cap, u->n + 1, sizeof(*u->p));
-    u->p[u->n++] = mem_str(url);
-}
-
-static bool urls_has(const struct urls *u, const char *url)
-{
-    return u->n && bsearch(&url, u->p, u->n, sizeof(*u->p), compare);
-}
-
-/* One of them is how it begins. */
-static bool urls_begin(const struct urls *u, struct span url)
-{
-    for (size_t i = 0; i < u->n; i++)
-        if (span_starts(url, span_str(u->p[i])))
-            return true;
-    return false;
-}
-
-static void urls_sort(struct urls *u)
-{
-    if (u->n)
-        qsort(u->p, u->n, sizeof(*u->p), compare);
-}
-
-static void urls_done(struct urls *u)
-{
-    for (size_t i = 0; i < u->n; i++)
-        free(u->p[i]);
-    free(u->p);
-}
-
 struct demo {
     struct sample *sample;
     char dir[4096];
+    int step;            /* that was begun */
     bool is_kept;        /* the folder stays */
+    bool is_stopped;     /* by a signal */
     sigset_t stop;       /* blocked but while the crawl runs */
     struct urls there;   /* pages to find */
     struct urls closed;  /* not to be asked for */
@@ -87,11 +47,13 @@ struct demo {
     struct demo_agents *agents; /* NULL: this process crawls by itself */
 };
 
-/* "2. Crawl" */
-static void begin_step(int number, const char *title)
+/* "2. The crawl" */
+static void begin_step(struct demo *d, const char *title)
 {
     bool is_bold = wants_colour(STDOUT_FILENO);
-    printf("%s%s%d. %s%s\n", number > 1 ? "\n" : "", is_bold ? "\033[1m" : "", number, title, is_bold ? "\033[0m" : "");
+    printf("%s%s%d. %s%s\n", d->step ? "\n" : "", is_bold ? "\033[1m" : "", d->step + 1, title,
+           is_bold ? "\033[0m" : "");
+    d->step++;
     fflush(stdout);
 }
 
@@ -189,7 +151,7 @@ static int crawl_step(struct demo *d)
     crawl_end end = CRAWL_FAILED;
     const struct screen_opts so = {.level = LOG_WARN, .has_line = isatty(STDERR_FILENO)};
     struct screen *screen = screen_new(&so);
-    begin_step(2, "The crawl");
+    begin_step(d, "The crawl");
     if (!screen)
         return complain(EXIT_INTERNAL, "demo: open standard error");
     status st = crawl_it(d, screen, &stats, &end, &why);
@@ -231,7 +193,7 @@ static int wait_for_agents(struct demo *d, struct demo_agents_view *v)
         if (v->is_broken)
             return complain(EXIT_IO, "demo: an agent ended by itself: its log is in %s/agents", d->dir);
         quiet = v->is_done ? quiet + 1 : 0;
-        if (quiet == 15) { /* links between sites may wake another task; the index commits every two seconds */
+        if (quiet == 15) { /* links between sites may wake another task */
             if (isatty(STDERR_FILENO))
                 fputs("\r\033[K", stderr);
             return EXIT_DONE;
@@ -244,24 +206,32 @@ static int wait_for_agents(struct demo *d, struct demo_agents_view *v)
 
 static int agents_step(struct demo *d, unsigned count, bool is_check)
 {
-    struct buf why = {0}, table = {0};
+    struct buf why = {0}, table = {0}, hosts = {0}, seeds = {0};
     struct demo_agents_view v = {0};
+    sample_hosts_text(d->sample, &hosts);
+    sample_seeds(d->sample, DEMO_PART, &seeds);
     struct demo_agents_opts opts = {.dir = d->dir,
-                                    .sample = d->sample,
-                                    .part = DEMO_PART,
+                                    .hosts = buf_span(&hosts),
+                                    .delay_ms = "0",
+                                    .addr = {4, {127, 0, 0, 1}},
+                                    .is_plain = true,
+                                    .strategy = DELEGATE_HASH,
+                                    .agents = demo_agents_here,
                                     .count = count,
                                     .port = is_check ? 0 : FIRST_PORT,
                                     .admin_port = is_check ? 0 : FIRST_PORT + 1};
-    begin_step(2, "The crawl");
+    begin_step(d, "The crawl");
     status st = demo_agents_new(&opts, &d->agents, &why);
     if (st == ST_BUSY) { /* somebody has these ports: any others */
         buf_clear(&why);
         opts.port = opts.admin_port = 0;
         st = demo_agents_new(&opts, &d->agents, &why);
     }
+    if (st == ST_OK)
+        st = demo_agents_add(d->agents, buf_span(&seeds), &why);
     int code = EXIT_DONE;
     if (st != ST_OK)
-        code = complain(exit_code_of(st), "demo: %s", buf_cstr(&why));
+        code = complain(exit_code_of(st), "demo: %s", why.n ? buf_cstr(&why) : status_name(st));
     if (code == EXIT_DONE) {
         printf(
             "a coordinator on 127.0.0.1, port %d, and %u agents: orb-agent processes that joined it with a line each\n",
@@ -279,6 +249,8 @@ static int agents_step(struct demo *d, unsigned count, bool is_check)
     }
     buf_done(&why);
     buf_done(&table);
+    buf_done(&hosts);
+    buf_done(&seeds);
     return code;
 }
 
@@ -358,7 +330,7 @@ static void print_comparison(const struct demo *d, unsigned missing, unsigned ex
 static int compare_step(struct demo *d)
 {
     struct store *store = NULL;
-    begin_step(3, "What was found, against what is there");
+    begin_step(d, "What was found, against what is there");
     int code = folder_open("demo", d->dir, &store);
     if (code != EXIT_DONE)
         return code;
@@ -377,6 +349,19 @@ static int compare_step(struct demo *d)
     puts(is_good ? "all is as it should be" : "this is not as it should be");
     fflush(stdout);
     return is_good ? EXIT_DONE : EXIT_NO;
+}
+
+/* ---- the nearest agent ---- */
+
+static int near_step(struct demo *d, unsigned agents)
+{
+    struct buf dir = {0};
+    begin_step(d, "Every site to its nearest agent");
+    buf_printf(&dir, "%s/near", d->dir);
+    int code = demo_near(buf_cstr(&dir), agents, &d->stop, &d->is_stopped);
+    folder_remove(buf_cstr(&dir));
+    buf_done(&dir);
+    return code;
 }
 
 /* ---- the search page ---- */
@@ -430,7 +415,7 @@ static int agents_search_step(struct demo *d, bool is_check)
 {
     struct buf out = {0};
     int code = EXIT_DONE, sig;
-    begin_step(4, "The search page and the dashboard");
+    begin_step(d, "The search page and the dashboard");
     if (is_check) {
         const struct demo_page p = {demo_agents_port(d->agents), sample_port(d->sample), d->docs};
         unsigned failed = demo_check(&p);
@@ -460,7 +445,7 @@ static int search_step(struct demo *d, bool is_check)
     int code = EXIT_DONE, sig;
     if (d->agents)
         return agents_search_step(d, is_check);
-    begin_step(4, "The search page");
+    begin_step(d, "The search page");
     status st = open_page(d, is_check, &page);
     if (st != ST_OK)
         return complain(EXIT_IO, "demo: serve the search page on 127.0.0.1: %s: is loopback up?", status_name(st));
@@ -485,7 +470,7 @@ static int run(struct demo *d, unsigned agents, bool is_check)
     struct sample_expected all, part;
     sample_get_expected(d->sample, SAMPLE_SITES, &all);
     sample_get_expected(d->sample, DEMO_PART, &part);
-    begin_step(1, "A web to crawl");
+    begin_step(d, "A web to crawl");
     printf("%u made-up sites in %u languages are served on 127.0.0.1, port %d: bakery." DEMO_DOMAIN
            ", birds." DEMO_DOMAIN " and so on\n",
            all.hosts, all.languages, sample_port(d->sample));
@@ -495,6 +480,10 @@ static int run(struct demo *d, unsigned agents, bool is_check)
     if (code != EXIT_DONE)
         return code;
     code = compare_step(d);
+    if (agents > 1 && code == EXIT_DONE)
+        code = near_step(d, agents);
+    if (d->is_stopped)
+        return code;
     int search_code = search_step(d, is_check);
     return code != EXIT_DONE ? code : search_code;
 }
@@ -532,6 +521,9 @@ int cmd_demo(const struct options *o)
 {
     struct demo d = {0};
     sigset_t before;
+    const char *inside = getenv(DEMO_INSIDE_VARIABLE);
+    if (inside)
+        return demo_lab_inside(inside);
     unsigned agents = (unsigned)opt_number(o, OPT_AGENTS);
     /* Agents get whole networks: with them each site is in one of its own. */
     const struct sample_opts opts = {.seed = DEMO_SEED, .domain = DEMO_DOMAIN, .is_spread = agents > 0};

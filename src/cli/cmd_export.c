@@ -4,11 +4,14 @@
 #include "cli/format.h"
 #include "cli/page_flags.h"
 #include "index/search/search_json.h"
+#include "plan/page_rate.h"
+#include "store/groups.h"
 
 #define PRINT_AT_BYTES 65536
 
 struct export
 {
+    struct store *store; /* borrowed */
     struct buf out;
     struct buf cell;
     bool is_csv;
@@ -18,7 +21,40 @@ struct export
     struct index_reader *reader;
     struct index_snapshot *snapshot;
     struct arena arena;
+    struct groups *groups; /* near-duplicates */
+    struct buf near;
 };
+
+/* ---- near-duplicates ---- */
+
+static status note_url(void *arg, const struct page *p)
+{
+    buf_put(arg, p->url);
+    return ST_OK;
+}
+
+/* The URL of the page that stands for this one; empty: none does, or it is that itself. */
+static struct span near_dup_of(struct export *e, const struct page *p)
+{
+    struct group g;
+    buf_clear(&e->near);
+    bool is_one = p->content && groups_get(e->groups, p->key, &g) && g.first != p->key;
+    if (is_one && store_page_get(e->store, g.first, note_url, &e->near) != ST_OK)
+        buf_clear(&e->near);
+    return buf_span(&e->near);
+}
+
+static void open_groups(struct export *e, const char *data_dir)
+{
+    struct buf path = {0};
+    groups_path(data_dir, &path);
+    e->groups = groups_open(path.p);
+    status st = groups_status(e->groups);
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        (void)complain(EXIT_IO, "export: %s cannot be read (%s): near-duplicates are left out: run orb check", path.p,
+                       status_name(st));
+    buf_done(&path);
+}
 
 /* ---- fields ---- */
 
@@ -119,6 +155,15 @@ static void put_state(struct export *e, struct json *j, const struct page *p)
     json_text_or_null(j, p->address);
     put_time(e, j, "first_seen", p->first_seen);
     put_time(e, j, "changed", p->changed_at);
+    wall_ms listed = 0;
+    if (store_listed_get(e->store, p->key, &listed) != ST_OK)
+        listed = 0; /* most pages have none */
+    put_time(e, j, "listed", listed);
+    json_key(j, "changes_a_day");
+    if (p->rate)
+        json_real(j, 1 / page_rate_days(p->rate, NULL), 6);
+    else
+        json_null(j);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         json_key(j, numbers[i].name);
         json_i64(j, numbers[i].value);
@@ -158,7 +203,7 @@ static void put_json(struct export *e, const struct page *p)
     json_key(&j, "canonical");
     json_text_or_null(&j, p->canonical);
     json_key(&j, "near_dup_of");
-    json_null(&j);
+    json_text_or_null(&j, near_dup_of(e, p));
     json_key(&j, "robots");
     json_page_flags(&j, p->page_flags);
     if (e->is_all) {
@@ -197,7 +242,7 @@ static void put_csv_row(struct export *e, const struct page *p)
     put_cell(e, p->title);
     put_cell(e, p->lang);
     put_cell(e, p->canonical);
-    buf_putc(&e->out, ','); /* near_dup_of */
+    put_cell(e, near_dup_of(e, p));
     put_page_flags(&e->out, p->page_flags);
     if (e->is_all) {
         buf_printf(&e->out, ",%s,", outcome_name(p->outcome));
@@ -261,6 +306,8 @@ int cmd_export(const struct options *o)
                    e.is_all ? ",outcome,redirect,reason" : "");
     arena_init(&e.arena);
     open_fields(&e, opt_cstr(o, OPT_DATA));
+    open_groups(&e, opt_cstr(o, OPT_DATA));
+    e.store = store;
     status st = store_page_each(store, channel, put_page, &e);
     print_buf(&e.out);
     if (st != ST_OK && st != ST_CANCELLED)
@@ -268,7 +315,9 @@ int cmd_export(const struct options *o)
     index_snapshot_free(e.snapshot);
     index_reader_free(e.reader);
     arena_done(&e.arena);
+    groups_release(e.groups);
     store_free(store);
+    buf_done(&e.near);
     buf_done(&e.out);
     buf_done(&e.cell);
     return code;

@@ -54,6 +54,57 @@ static int move(const struct options *o, struct arena *a)
     return code;
 }
 
+/* ---- who may crawl what ---- */
+
+static int pins_show(const struct options *o, struct arena *a)
+{
+    struct buf raw = {0}, text = {0};
+    const struct json_node *answer;
+    int code = admin_call(o, "network pins", "/api/v1/pins", NULL, a, &raw, &answer);
+    if (code == EXIT_DONE) {
+        const struct json_node *first = json_member(answer, "lines")->children;
+        if (first)
+            buf_printf(&text, "%8s %8s  %s\n", "NETWORKS", "WAITING", "LINE");
+        else
+            buf_puts(&text, "no lines: every network may go to every agent\n");
+        for (const struct json_node *n = first; n; n = n->next) {
+            buf_printf(&text, "%8.0f %8.0f  ", json_member_number(n, "networks"), json_member_number(n, "waiting"));
+            put_safe(&text, json_member_text(n, "text"));
+            buf_putc(&text, '\n');
+        }
+        code = admin_show(o, &text, &raw);
+    }
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
+static int pins_change(const struct options *o, struct arena *a, const char *what, const char *field, struct span value)
+{
+    struct buf form = {0}, raw = {0}, text = {0};
+    const struct json_node *answer;
+    form_text(&form, field, value);
+    int code = admin_call(o, what, "/api/v1/pins", &form, a, &raw, &answer);
+    if (code == EXIT_DONE) {
+        buf_puts(&text, "done: networks that may not stay where they are move\n");
+        code = admin_show(o, &text, &raw);
+    }
+    buf_done(&form);
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
+static int pins_replace(const struct options *o, struct arena *a)
+{
+    struct buf file = {0};
+    int code = read_input("network pins", o->args[1].p, &file);
+    if (code == EXIT_DONE)
+        code = pins_change(o, a, "network pins", "pins", buf_span(&file));
+    buf_done(&file);
+    return code;
+}
+
 int cmd_network(const struct options *o)
 {
     struct arena a;
@@ -63,8 +114,17 @@ int cmd_network(const struct options *o)
         code = list(o, &a);
     else if (span_is(o->args[0], "move") && o->arg_count == 3)
         code = move(o, &a);
+    else if (span_is(o->args[0], "pins") && o->arg_count == 1)
+        code = pins_show(o, &a);
+    else if (span_is(o->args[0], "pins") && o->arg_count == 2)
+        code = pins_replace(o, &a);
+    else if (span_is(o->args[0], "pin") && o->arg_count == 2)
+        code = pins_change(o, &a, "network pin", "add", o->args[1]);
+    else if (span_is(o->args[0], "unpin") && o->arg_count == 2)
+        code = pins_change(o, &a, "network unpin", "remove", o->args[1]);
     else
-        code = complain(EXIT_USAGE, "network: list, or move NETWORK AGENT: see orb help network");
+        code = complain(EXIT_USAGE, "network: list, move NETWORK AGENT, pins [FILE], pin LINE or unpin LINE: see orb "
+                                    "help network");
     arena_done(&a);
     return code;
 }

@@ -1,10 +1,12 @@
-/* cmd_page.c - `orb links` and `orb text`: what the crawler sees in one HTML file. */
+/* cmd_page.c - `orb links` and `orb text`: what the crawler sees in one HTML or Markdown file. */
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/page_flags.h"
 #include "codec/json.h"
 #include "web/charset.h"
+#include "web/document.h"
 #include "web/facts.h"
+#include "web/markdown.h"
 #include "web/url.h"
 
 struct page_file {
@@ -28,15 +30,19 @@ static int page_file_read(struct page_file *p, const char *what, const char *pat
     int code = read_input(what, path, &p->body);
     if (code != EXIT_DONE)
         return code;
-    if (charset_decode(&p->arena, buf_span(&p->body), (struct span){0}, true, INPUT_BYTES_MAX, &p->decoded) != ST_OK)
+    bool is_html = document_kind_of((struct span){0}, span_str(path)) == DOCUMENT_HTML;
+    if (charset_decode(&p->arena, buf_span(&p->body), (struct span){0}, is_html, INPUT_BYTES_MAX, &p->decoded) != ST_OK)
         return complain(EXIT_INPUT, "%s: decode %s: more than %u MiB of text", what, path, INPUT_BYTES_MAX >> 20);
-    facts_collect(&p->arena, p->decoded.text, &opts, &p->facts);
+    if (is_html)
+        facts_collect(&p->arena, p->decoded.text, &opts, &p->facts);
+    else
+        markdown_facts(&p->arena, p->decoded.text, &opts, &p->facts);
     return EXIT_DONE;
 }
 
 /* ---- links ---- */
 
-static const char *const kind_names[] = {"a", "frame", "refresh", "next", "alternate", "feed", "sitemap"};
+static const char *const kind_names[] = {"a", "frame", "refresh", "next", "alternate", "feed", "sitemap", "listed"};
 
 static void put_link_json(const struct fact_link *l, const struct url *u, struct buf *out)
 {

@@ -17,6 +17,7 @@
 #include "index/search/search.h"
 #include "index/search/search_json.h"
 #include "io/clock.h"
+#include "store/groups.h"
 
 #define TEXT_WIDTH_MAX 100 /* columns: longer lines are hard to read */
 #define INDENT 4
@@ -32,6 +33,7 @@ struct finding {
     struct arena arena;
     struct index_reader *reader;
     struct index_snapshot *snapshot;
+    struct groups *groups; /* of near-duplicates */
 };
 
 /* What a terminal shows otherwise. All empty where there are no colours. */
@@ -67,6 +69,11 @@ static int open_index(struct finding *f)
     if (st == ST_OK)
         st = index_reader_snapshot(f->reader, &f->snapshot);
     int code = st == ST_OK ? EXIT_DONE : complain_index(f, st, &why);
+    buf_clear(&dir);
+    groups_path(f->dir, &dir);
+    f->groups = groups_open(dir.p);
+    f->opts.group_of = groups_translate;
+    f->opts.group_arg = f->groups;
     buf_done(&dir);
     buf_done(&why);
     return code;
@@ -152,6 +159,14 @@ static void put_facts(struct buf *out, const struct search_hit *h)
     if (t > 0) {
         put_iso_time(&date, t);
         buf_put(out, span_cut(buf_span(&date), 0, 10));
+        between = " \u00b7 ";
+    }
+    if (h->type[0] && strcmp(h->type, "html") != 0) {
+        buf_printf(out, "%s%s", between, h->type);
+        if (h->bytes) {
+            buf_putc(out, ' ');
+            put_bytes(out, h->bytes);
+        }
         between = " \u00b7 ";
     }
     if (h->lang[0]) {
@@ -366,6 +381,7 @@ int cmd_search(const struct options *o)
     }
     f.opts.query = buf_span(&f.query);
     f.opts.offset = number ? (unsigned)number - 1 : (unsigned)opt_number(o, OPT_OFFSET);
+    f.opts.no_folding = opt_flag(o, OPT_SIMILAR);
     f.opts.limit = number ? 1 : (unsigned)opt_number(o, OPT_LIMIT);
     f.opts.with_facets = is_json;
     int code = find(&f);
@@ -382,6 +398,7 @@ int cmd_search(const struct options *o)
     }
     index_snapshot_free(f.snapshot);
     index_reader_free(f.reader);
+    groups_release(f.groups);
     arena_done(&f.arena);
     buf_done(&f.query);
     buf_done(&out);

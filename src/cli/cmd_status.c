@@ -148,6 +148,7 @@ static status put_json(struct state *s)
                   {"refused", c->refused},
                   {"html", c->html},
                   {"not_html", c->not_html},
+                  {"lists", c->lists},
                   {"thin", c->thin},
                   {"disk_bytes", s->disk_bytes},
                   {"index_docs", s->index.docs},
@@ -207,6 +208,8 @@ static status put_text(struct state *s)
     put_row(&s->out, "pages", c->good, "");
     if (c->not_html)
         put_row(&s->out, "not HTML", c->not_html, "of them");
+    if (c->lists)
+        put_row(&s->out, "lists", c->lists, "sitemaps and feeds, besides");
     if (c->thin)
         put_row(&s->out, "thin", c->thin, "of them: under 200 bytes of text, they need scripts to show text");
     if (s->index_status == ST_OK)

@@ -63,6 +63,26 @@ static void put_row_if(struct buf *out, const char *name, uint64_t n, const char
     buf_printf(out, "%s%s\n", note[0] ? "  " : "", note);
 }
 
+const char *pdf_left_note(status pdf_state)
+{
+    return pdf_state == ST_REFUSED ? "known by name: this kernel has no Landlock to lock pdftotext up with"
+                                   : "known by name: install poppler-utils, and they are read the next time";
+}
+
+static void put_documents(const struct crawl_stats *s, struct buf *out)
+{
+    struct buf parts = {0};
+    if (!s->not_html)
+        return;
+    put_kind(&parts, "read", s->not_html - s->not_read);
+    put_kind(&parts, "known by name, type and size", s->not_read);
+    row(out, "not HTML", s->not_html);
+    buf_printf(out, "  %s\n", buf_cstr(&parts));
+    buf_done(&parts);
+    put_row_if(out, "PDF unread", s->pdf_failed, PDF_UNREAD_NOTE);
+    put_row_if(out, "PDF left", s->pdf_left, pdf_left_note(s->pdf_state));
+}
+
 static void put_program(const struct program_state *p, struct buf *out)
 {
     if (!p)
@@ -131,7 +151,8 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
     put_program(r->program, out);
     put_row_if(out, "refused", s->refused_robots, "by robots.txt");
     put_row_if(out, "parked", s->parked_traps, "look endless: see orb explain URL");
-    put_row_if(out, "not HTML", s->not_html, "documents of other types: counted, not read");
+    put_row_if(out, "lists", s->lists, "sitemaps and feeds: what they list was followed");
+    put_documents(s, out);
     put_row_if(out, "thin", s->thin, "under 200 bytes of text: these pages need scripts to show text");
     put_row_if(out, "slowed", s->slowed_hosts, "hosts ask for more than 120 s between requests: 120 s used");
     put_row_if(out, "waiting", s->queued, r->end == CRAWL_COMPLETE ? "" : "known, not yet visited");
@@ -195,7 +216,11 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"refused_robots", s->refused_robots},
         {"parked", s->parked_traps},
         {"not_html", s->not_html},
+        {"not_read", s->not_read},
+        {"pdf_failed", s->pdf_failed},
+        {"pdf_left", s->pdf_left},
         {"thin", s->thin},
+        {"lists", s->lists},
         {"robots_fetched", s->robots_fetched},
         {"requests", s->requests},
         {"retries", s->retries},

@@ -13,6 +13,8 @@ struct crawl_report {
     const struct program_state *program; /* NULL: none was run */
 };
 
-const char *crawl_end_name(crawl_end end); /* "complete" */
+#define PDF_UNREAD_NOTE "without text, damaged, encrypted or too long: see orb explain URL"
+const char *pdf_left_note(status pdf_state); /* why PDFs were not read */
+const char *crawl_end_name(crawl_end end);   /* "complete" */
 void crawl_report_text(const struct crawl_report *r, struct buf *out);
 void crawl_report_json(const struct crawl_report *r, struct buf *out); /* one line */

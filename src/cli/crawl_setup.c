@@ -6,6 +6,9 @@
 
 #include "cli/command.h"
 #include "cli/url_opts.h"
+#include "io/clock.h"
+#include "io/entropy.h"
+#include "io/in_lab.h"
 #include "store/store.h"
 
 #define CONTACT_BYTES_MAX 200
@@ -161,6 +164,7 @@ static void fill_opts(struct crawl_setup *s, const struct options *o)
                   .rate_bytes_per_s = (uint64_t)opt_number(o, OPT_RATE)},
         .dns = {.server = opt_text(o, OPT_RESOLVER), .hosts = buf_span(&s->hosts_text)},
         .delay_ms = opt_number(o, OPT_DELAY),
+        .in_lab = in_lab(),
         .per_host = (unsigned)opt_number(o, OPT_PER_HOST),
         .jobs = (unsigned)opt_number(o, OPT_JOBS),
         .shards = (unsigned)opt_number(o, OPT_SHARDS),
@@ -168,14 +172,72 @@ static void fill_opts(struct crawl_setup *s, const struct options *o)
         .time_max_ms = opt_number(o, OPT_MAX_TIME),
         .frontier_bytes = (size_t)opt_number(o, OPT_FRONTIER_MIB) << 20,
         .norm = &s->norm,
+        .no_sitemaps = !opt_flag(o, OPT_SITEMAPS),
+        .no_pdf = !opt_flag(o, OPT_PDF),
         .open_sink = apply_sink_open,
         .sink_arg = &s->sink,
     };
     s->sink = (struct apply_sink_opts){.no_index = !opt_flag(o, OPT_INDEX),
+                                       .no_documents = !opt_flag(o, OPT_DOCUMENTS),
                                        .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
                                        .shards = c->shards};
     c->fetch.headers = opt_list(o, OPT_HEADER, &c->fetch.header_count);
     c->own_sites = opt_list(o, OPT_OWN_SITE, &c->own_site_count);
+}
+
+/* ---- WARC ---- */
+
+static void draw_id(void *self, void *to, size_t n)
+{
+    (void)self;
+    if (entropy_draw(to, n) != ST_OK)
+        memset(to, (int)clock_mono_us() & 0xff, n); /* of warcinfo records: different is enough */
+}
+
+static const char *warc_advice(status st)
+{
+    switch (st) {
+    case ST_BUSY:
+        return "wait for it, or choose another --warc";
+    case ST_FULL:
+        return "free some space, or choose another --warc";
+    default:
+        return "check its permissions, or choose another --warc";
+    }
+}
+
+static int open_archive(struct crawl_setup *s, const struct options *o)
+{
+    const char *dir = opt_cstr(o, OPT_WARC);
+    char host[256] = "";
+    struct buf why = {0}, contact = {0};
+    bool is_kept;
+    if (!dir)
+        return EXIT_DONE;
+    (void)gethostname(host, sizeof(host) - 1);
+    buf_put(&contact, opt_text(o, OPT_CONTACT));
+    if (!contact.n)
+        read_kept_contact(opt_cstr(o, OPT_DATA), &contact, &is_kept);
+    struct warc_files_opts w = {.dir = dir,
+                                .kind = opt_is(o, OPT_WARC_COMPRESSION, "zstd") ? MEMBER_ZSTD : MEMBER_GZIP,
+                                .bytes_max = (uint64_t)opt_number(o, OPT_WARC_SIZE),
+                                .info = {.software = SPAN("orbweaver/" ORB_VERSION_SHORT),
+                                         .hostname = span_str(host),
+                                         .user_agent = buf_span(&s->user_agent),
+                                         .operator_contact = buf_span(&contact),
+                                         .robots = SPAN("obey")},
+                                .wall = clock_wall,
+                                .draw = draw_id};
+    draw_id(NULL, &w.key, sizeof(w.key));
+    status st = warc_files_open(&w, &s->archive, &why);
+    int code = EXIT_DONE;
+    if (st != ST_OK)
+        code = complain(exit_code_of(st), "crawl: open WARC folder %s: %s: %s", dir, buf_cstr(&why), warc_advice(st));
+    s->opts.archive = s->archive;
+    s->opts.archive_kind = w.kind;
+    buf_done(&why);
+    buf_done(&contact);
+    return code;
 }
 
 int crawl_setup_init(struct crawl_setup *s, const struct options *o)
@@ -187,6 +249,8 @@ int crawl_setup_init(struct crawl_setup *s, const struct options *o)
         return complain(EXIT_USAGE, "crawl: --data: empty: give a folder");
     int code = seeds_gather(o, &s->arena, &s->norm, &s->seeds);
     if (code == EXIT_DONE)
+        code = sitemaps_gather(o, &s->arena, &s->norm, &s->sitemaps);
+    if (code == EXIT_DONE)
         code = make_channel(s, o);
     if (code == EXIT_DONE)
         code = check_resolver(opt_text(o, OPT_RESOLVER));
@@ -196,15 +260,19 @@ int crawl_setup_init(struct crawl_setup *s, const struct options *o)
         code = complain(EXIT_IO, "crawl: --ca-file %s: cannot be read: check the path", opt_cstr(o, OPT_CA_FILE));
     if (code == EXIT_DONE)
         code = make_user_agent(s, o);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
         fill_opts(s, o);
+        code = open_archive(s, o);
+    }
     return code;
 }
 
 void crawl_setup_done(struct crawl_setup *s)
 {
+    warc_files_close(s->archive);
     channel_free(s->channel);
     seeds_done(&s->seeds);
+    seeds_done(&s->sitemaps);
     buf_done(&s->hosts_text);
     buf_done(&s->user_agent);
     arena_done(&s->arena);

@@ -10,11 +10,12 @@
 struct crawl_setup {
     struct arena arena;
     struct url_norm norm;
-    struct seeds seeds;
+    struct seeds seeds, sitemaps;
     struct buf hosts_text;
     struct buf user_agent;
     struct channel *channel; /* owned until crawl_add */
     struct apply_sink_opts sink;
+    struct warc_files *archive; /* owned; NULL: none */
     struct crawl_opts opts;
 };
 

@@ -13,9 +13,26 @@
 #include "coord/state.h"
 #include "store/file.h"
 
-static const char *const places[] = {"Athens",      "Bergen",  "Cairo", "Dakar", "Edmonton", "Fukuoka",
-                                     "Guadalajara", "Hobart",  "Izmir", "Jena",  "Kigali",   "Lima",
-                                     "Manila",      "Nairobi", "Oulu",  "Porto"};
+#define HERE(n, p)                \
+    {                             \
+        .name = (n), .place = (p) \
+    }
+const struct demo_agent demo_agents_here[DEMO_AGENTS_MAX] = {HERE("athens", "Athens"),
+                                                             HERE("bergen", "Bergen"),
+                                                             HERE("cairo", "Cairo"),
+                                                             HERE("dakar", "Dakar"),
+                                                             HERE("edmonton", "Edmonton"),
+                                                             HERE("fukuoka", "Fukuoka"),
+                                                             HERE("guadalajara", "Guadalajara"),
+                                                             HERE("hobart", "Hobart"),
+                                                             HERE("izmir", "Izmir"),
+                                                             HERE("jena", "Jena"),
+                                                             HERE("kigali", "Kigali"),
+                                                             HERE("lima", "Lima"),
+                                                             HERE("manila", "Manila"),
+                                                             HERE("nairobi", "Nairobi"),
+                                                             HERE("oulu", "Oulu"),
+                                                             HERE("porto", "Porto")};
 
 struct demo_agents {
     struct coord *coord;
@@ -27,35 +44,52 @@ struct demo_agents {
 
 /* ---- processes ---- */
 
+#define ARGS_MAX 24
+
 static status start_agent(struct demo_agents *d, const struct demo_agents_opts *o, const char *program,
-                          const char *hosts, unsigned number, struct buf *why)
+                          const char *hosts, const struct demo_agent *who, struct buf *why)
 {
-    struct buf data = {0}, line = {0}, log = {0}, name = {0};
+    struct buf data = {0}, line = {0}, log = {0};
     struct c_agent *a = NULL;
-    for (const char *p = places[number]; *p; p++)
-        buf_printf(&name, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    struct agent_form f = {.name = buf_span(&name),
-                           .place = span_str(places[number]),
+    struct agent_form f = {.name = span_str(who->name),
+                           .place = span_str(who->place),
+                           .has_place = who->has_spot,
+                           .latitude = (double)who->spot.latitude,
+                           .longitude = (double)who->spot.longitude,
                            .settings = {.package_age_ms = 1000, .poll_ms = 1000}};
     pthread_mutex_lock(&d->coord->lock);
     status st = agent_add(d->coord, &f, &a, &line, why);
     pthread_mutex_unlock(&d->coord->lock);
-    buf_printf(&data, "%s/agents/%s", o->dir, buf_cstr(&name));
+    buf_printf(&data, "%s/agents/%s", o->dir, who->name);
     buf_printf(&log, "%s.log", buf_cstr(&data));
-    char *argv[] = {"orb-agent", "--data", data.p,    "--join",          line.p,     "--hosts",   (char *)hosts,
-                    "--delay",   "0",      "--quiet", "--allow-private", "--config", "/dev/null", NULL};
+    const char *argv[ARGS_MAX] = {"orb-lab", "in", who->name, program};
+    size_t first = o->lab ? 0 : 3, n = 4;
+    const char *const fixed[] = {"--data",
+                                 buf_cstr(&data),
+                                 "--join",
+                                 buf_cstr(&line),
+                                 "--delay",
+                                 o->delay_ms,
+                                 "--quiet",
+                                 "--config",
+                                 "/dev/null",
+                                 o->hosts.n ? "--hosts" : "--resolver",
+                                 o->hosts.n ? hosts : o->resolver};
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+        argv[n++] = fixed[i];
+    if (o->is_plain)
+        argv[n++] = "--allow-private";
     if (st == ST_OK) {
-        argv[4] = (char *)buf_cstr(&line);
-        st = agent_process_start(program, argv, buf_cstr(&log), &d->pids[d->count]);
+        st = agent_process_start(o->lab ? o->lab : program, (char *const *)argv + first, NULL, buf_cstr(&log),
+                                 &d->pids[d->count]);
         if (st == ST_OK)
             d->count++;
         else
-            buf_printf(why, "start %s: %s", program, strerror(errno));
+            buf_printf(why, "start %s: %s", o->lab ? o->lab : program, strerror(errno));
     }
     buf_done(&data);
     buf_done(&line);
     buf_done(&log);
-    buf_done(&name);
     return st;
 }
 
@@ -68,14 +102,11 @@ static void *run(void *arg)
     return st == ST_OK ? NULL : d;
 }
 
-static status add_channels(struct demo_agents *d, const struct demo_agents_opts *o, struct buf *why)
+status demo_agents_add(struct demo_agents *d, struct span seeds, struct buf *why)
 {
-    struct buf seeds = {0};
-    struct span rest, line;
+    struct span line;
     status st = ST_OK;
-    sample_seeds(o->sample, o->part, &seeds);
-    rest = buf_span(&seeds);
-    while (st == ST_OK && span_split(&rest, '\n', &line)) {
+    while (st == ST_OK && span_split(&seeds, '\n', &line)) {
         if (!line.n)
             continue;
         struct channel_opts c = {.seeds = &line, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
@@ -88,24 +119,25 @@ static status add_channels(struct demo_agents *d, const struct demo_agents_opts 
         pthread_mutex_unlock(&d->coord->lock);
         channel_free(f.channel);
     }
-    buf_done(&seeds);
     return st;
 }
 
-static status start_coordinator(struct demo_agents *d, const struct demo_agents_opts *o, struct span hosts,
-                                struct buf *why)
+static status start_coordinator(struct demo_agents *d, const struct demo_agents_opts *o, struct buf *why)
 {
     struct coord_opts c = {.data_dir = o->dir,
-                           .addr = {4, {127, 0, 0, 1}},
+                           .addr = o->addr,
                            .port = o->port,
                            .admin_addr = {4, {127, 0, 0, 1}},
                            .admin_port = o->admin_port,
-                           .is_plain = true,
-                           .allow_private = true,
-                           .strategy = DELEGATE_HASH,
-                           .dns = {.hosts = hosts},
+                           .is_plain = o->is_plain,
+                           .allow_private = o->is_plain,
+                           .strategy = o->strategy,
+                           .hierarchy_file = o->hierarchy,
+                           .dns = {.hosts = o->hosts},
                            .version = SPAN(ORB_VERSION_SHORT),
                            .log = o->log};
+    if (o->resolver)
+        c.dns.server = span_str(o->resolver);
     status st = coord_new(&c, &d->coord, why);
     if (st == ST_OK) {
         d->has_thread = true;
@@ -118,28 +150,24 @@ static status start_coordinator(struct demo_agents *d, const struct demo_agents_
 status demo_agents_new(const struct demo_agents_opts *o, struct demo_agents **out, struct buf *why)
 {
     struct demo_agents *d = mem_alloc(sizeof(*d));
-    struct buf hosts = {0}, path = {0}, program = {0};
-    sample_hosts_text(o->sample, &hosts);
+    struct buf path = {0}, program = {0};
     buf_printf(&path, "%s/agents", o->dir);
     status st = file_mkdir(buf_cstr(&path));
     buf_puts(&path, "/hosts");
     if (st == ST_OK)
-        st = file_replace(buf_cstr(&path), buf_span(&hosts));
-    if (st == ST_OK && !agent_process_find(&program)) {
+        st = file_replace(buf_cstr(&path), o->hosts);
+    if (st == ST_OK && !agent_process_find("orb-agent", &program)) {
         buf_puts(why, "orb-agent is not beside orb: build or install it");
         st = ST_NOT_FOUND;
     }
     if (st == ST_OK)
-        st = start_coordinator(d, o, buf_span(&hosts), why);
+        st = start_coordinator(d, o, why);
     for (unsigned i = 0; st == ST_OK && i < o->count && i < DEMO_AGENTS_MAX; i++)
-        st = start_agent(d, o, buf_cstr(&program), buf_cstr(&path), i, why);
-    if (st == ST_OK)
-        st = add_channels(d, o, why);
+        st = start_agent(d, o, buf_cstr(&program), buf_cstr(&path), &o->agents[i], why);
     if (st == ST_OK)
         *out = d;
     else
         demo_agents_free(d);
-    buf_done(&hosts);
     buf_done(&path);
     buf_done(&program);
     return st;
@@ -159,6 +187,11 @@ void demo_agents_free(struct demo_agents *d)
 }
 
 /* ---- looking ---- */
+
+struct coord *demo_agents_coord(struct demo_agents *d)
+{
+    return d->coord;
+}
 
 void demo_agents_look(struct demo_agents *d, struct demo_agents_view *out)
 {

@@ -30,7 +30,11 @@ const struct demo_query demo_queries[] = {
     {"conservare pomodori", "cucina/pomodori.html", NULL, NULL, false, NULL}, /* says that it is English */
     {"script alert", "skein/notes/escaping.html", NULL, NULL, false, NULL},
     {"valve stock", "radio/members.html", NULL, NULL, false, NULL},
-    {"title:coroutines", "", NULL, NULL, false, NULL}, /* that page says noindex */
+    {"chestnut loaf", "bakery/blog/chestnut-loaf.html", NULL, "en", false, NULL}, /* only the feed names it */
+    {"yearly report type:pdf", "harbour/report.pdf", NULL, NULL, false, NULL},
+    {"cover.png", "library/cover.png", NULL, NULL, false, NULL},
+    {"title:upgrade version", "skein/notes/upgrade.html", NULL, "en", false, NULL}, /* only Markdown leads there */
+    {"title:coroutines", "", NULL, NULL, false, NULL},                              /* that page says noindex */
 };
 const size_t demo_query_count = sizeof(demo_queries) / sizeof(*demo_queries);
 

@@ -4,6 +4,7 @@
 #include "io/fetcher.h"
 #include "io/resolver.h"
 #include "mobile/page_make.h"
+#include "web/document.h"
 #include "web/robots.h"
 #include "web/url.h"
 
@@ -50,6 +51,7 @@ static void send_request(void *arg)
     fetcher_get(f->fetcher, &(struct fetch_req){.url = f->ask.href,
                                                 .addr = f->addr,
                                                 .any_type = f->is_robots,
+                                                .wants = document_is_wanted,
                                                 .keep_headers = true,
                                                 .done = on_fetched,
                                                 .arg = f});
@@ -181,7 +183,7 @@ static void on_fetched(void *arg, const struct fetch_result *r)
         take_page(f, r);
 }
 
-static void put_agent(const struct options *o, struct buf *out)
+void fetch_one_agent(const struct options *o, struct buf *out)
 {
     struct span purpose = opt_text(o, OPT_PURPOSE_URL), contact = opt_text(o, OPT_CONTACT);
     if (opt_text(o, OPT_USER_AGENT).n) {
@@ -216,7 +218,7 @@ int fetch_one(const struct options *o, const char *what, struct span url, struct
     int code = EXIT_DONE;
     arena_init(&f.arena);
     f.pause = timer_new(f.loop, send_request, &f);
-    put_agent(o, &agent);
+    fetch_one_agent(o, &agent);
     f.agent = buf_span(&agent);
     if (opt_cstr(o, OPT_HOSTS))
         code = read_input(what, opt_cstr(o, OPT_HOSTS), &hosts);

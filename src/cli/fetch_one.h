@@ -19,3 +19,5 @@ struct fetched {
  * how. */
 int fetch_one(const struct options *o, const char *what, struct span url, struct fetched *out);
 void fetched_done(struct fetched *f);
+/* The User-Agent line that the options ask for; appended. */
+void fetch_one_agent(const struct options *o, struct buf *out);

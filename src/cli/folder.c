@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/crawl_setup.h"
+#include "web/facts.h"
 
 int folder_open(const char *what, const char *dir, struct store **out)
 {
@@ -76,7 +77,7 @@ void folder_remove(const char *dir)
 
 bool page_is_good(const struct page *p)
 {
-    return p->good_at != 0 && p->outcome != VISIT_REDIRECT && p->outcome != VISIT_GONE;
+    return p->good_at != 0 && p->outcome != VISIT_REDIRECT && p->outcome != VISIT_GONE && !(p->page_flags & PAGE_LIST);
 }
 
 const char *outcome_name(unsigned outcome)

@@ -88,9 +88,9 @@ static int start(const struct options *o, const char *data, const char *join, st
         argv[n++] = "--resolver";
         argv[n++] = opt_cstr(o, OPT_RESOLVER);
     }
-    if (!agent_process_find(&program))
+    if (!agent_process_find("orb-agent", &program))
         code = complain(EXIT_IO, "coordinator: --with-agent: orb-agent is not beside orb: build or install it");
-    else if (agent_process_start(buf_cstr(&program), (char *const *)argv, buf_cstr(&log), &a->pid) != ST_OK)
+    else if (agent_process_start(buf_cstr(&program), (char *const *)argv, NULL, buf_cstr(&log), &a->pid) != ST_OK)
         code = complain(EXIT_IO, "coordinator: start %s: %s", buf_cstr(&program), strerror(errno));
     buf_done(&program);
     buf_done(&log);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/command.h"
 
 extern char **environ;
@@ -87,15 +88,35 @@ static int check_args(const struct command *c, const struct options *o, struct b
     return EXIT_USAGE;
 }
 
+/* An option that was given, and that the verb does nothing with. */
+static int check_verb(const struct command *c, const struct command_verb *v, const struct options *o, struct buf *err)
+{
+    for (opt_id id = 0; id < OPT_COUNT; id++) {
+        if (o->v[id].source != FROM_FLAG || option_is_of_verb(id, c, v))
+            continue;
+        buf_printf(err, "%s: --%s is none of its options, but one of ", v->name, option_table[id].name);
+        struct span verbs = option_verbs(id, c), name;
+        for (const char *sep = ""; span_split(&verbs, ' ', &name);
+             sep = span_find(verbs, ' ', 0) == verbs.n ? " and " : ", ")
+            buf_printf(err, "%s%.*s", sep, SPAN_ARG(name));
+        buf_printf(err, ": see orb %s %s --help", c->name, v->name);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
 static int run(const struct command *c, int argc, char *const *argv)
 {
     struct options o;
     struct buf err = {0};
     options_init(&o);
     int code = options_from_args(&o, c->bit, argc, argv, &err);
+    const struct command_verb *verb = o.arg_count ? verb_find(c->name, o.args[0]) : NULL;
     bool wants_help = code == EXIT_DONE && opt_flag(&o, OPT_HELP);
+    if (code == EXIT_DONE && verb && !wants_help)
+        code = check_verb(c, verb, &o, &err);
     if (wants_help) {
-        help_command(c, &err);
+        help_command(c, verb, &err);
         print_buf(&err);
     } else if (code == EXIT_DONE)
         code = options_from_env(&o, c->bit, environ, &err);
@@ -116,6 +137,7 @@ static int run(const struct command *c, int argc, char *const *argv)
 
 int main(int argc, char **argv)
 {
+    mem_setup();
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN);
     struct span name = span_str(argc > 1 ? argv[1] : "");
@@ -137,5 +159,7 @@ int main(int argc, char **argv)
     const struct command *c = command_find(name);
     if (!c)
         return unknown_command(name);
+    if (c->bit == CMD_LAB && argc > 2 && strcmp(argv[2], "--help") != 0 && strcmp(argv[2], "-h") != 0)
+        return lab_become(argc - 2, argv + 2);
     return finish_output(run(c, argc - 2, argv + 2));
 }

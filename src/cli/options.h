@@ -19,30 +19,43 @@ enum exit_code {
     EXIT_INTERNAL = 5, /* our fault */
 };
 
-/* One bit a command; the command table names them. */
-enum {
-    CMD_CRAWL = 1 << 0,
-    CMD_EXPORT = 1 << 1,
-    CMD_STATUS = 1 << 2,
-    CMD_EXPLAIN = 1 << 3,
-    CMD_DEMO = 1 << 4,
-    CMD_CONFIG = 1 << 5,
-    CMD_HELP = 1 << 6,
-    CMD_URL = 1 << 7,
-    CMD_ROBOTS = 1 << 8,
-    CMD_LINKS = 1 << 9,
-    CMD_TEXT = 1 << 10,
-    CMD_SEARCH = 1 << 11,
-    CMD_SERVE = 1 << 12,
-    CMD_CHECK = 1 << 13,
-    CMD_PROGRAM = 1 << 14,
-    CMD_KEY = 1 << 15,
-    CMD_COORDINATOR = 1 << 16,
-    CMD_AGENT = 1 << 17,
-    CMD_CHANNEL = 1 << 18,
-    CMD_NETWORK = 1 << 19,
-    CMD_ALL = (1 << 20) - 1,
-};
+/* One bit a command; the command table names them. An enum has no room for so many. */
+typedef uint64_t command_set;
+#define CMD_BIT(n) ((command_set)1 << (n))
+#define CMD_CRAWL CMD_BIT(0)
+#define CMD_EXPORT CMD_BIT(1)
+#define CMD_STATUS CMD_BIT(2)
+#define CMD_EXPLAIN CMD_BIT(3)
+#define CMD_DEMO CMD_BIT(4)
+#define CMD_CONFIG CMD_BIT(5)
+#define CMD_HELP CMD_BIT(6)
+#define CMD_URL CMD_BIT(7)
+#define CMD_ROBOTS CMD_BIT(8)
+#define CMD_LINKS CMD_BIT(9)
+#define CMD_TEXT CMD_BIT(10)
+#define CMD_SEARCH CMD_BIT(11)
+#define CMD_SERVE CMD_BIT(12)
+#define CMD_CHECK CMD_BIT(13)
+#define CMD_PROGRAM CMD_BIT(14)
+#define CMD_KEY CMD_BIT(15)
+#define CMD_COORDINATOR CMD_BIT(16)
+#define CMD_AGENT CMD_BIT(17)
+#define CMD_CHANNEL CMD_BIT(18)
+#define CMD_NETWORK CMD_BIT(19)
+#define CMD_PROBE CMD_BIT(20)
+#define CMD_SIM CMD_BIT(21)
+#define CMD_WORLD CMD_BIT(22)
+#define CMD_HIERARCHY CMD_BIT(23)
+#define CMD_NEAREST CMD_BIT(24)
+#define CMD_LAB CMD_BIT(25)
+#define CMD_COMPLETION CMD_BIT(26)
+#define CMD_IMPORT CMD_BIT(27)
+#define CMD_WARC CMD_BIT(28)
+#define CMD_SITEMAP CMD_BIT(29)
+#define CMD_FORGET CMD_BIT(30)
+#define CMD_PRUNE CMD_BIT(31)
+#define CMD_BACKUP CMD_BIT(32)
+#define CMD_ALL (CMD_BIT(33) - 1)
 
 typedef enum opt_id {
     OPT_HELP,
@@ -54,6 +67,8 @@ typedef enum opt_id {
     OPT_INCLUDE,
     OPT_EXCLUDE,
     OPT_SEEDS,
+    OPT_SITEMAP,
+    OPT_SITEMAPS,
     OPT_DELAY,
     OPT_PER_HOST,
     OPT_JOBS,
@@ -76,6 +91,11 @@ typedef enum opt_id {
     OPT_FRONTIER_MIB,
     OPT_INDEX,
     OPT_INDEX_MIB,
+    OPT_PDF,
+    OPT_DOCUMENTS,
+    OPT_WARC,
+    OPT_WARC_COMPRESSION,
+    OPT_WARC_SIZE,
     OPT_LOG,
     OPT_LOG_LEVEL,
     OPT_PROGRESS,
@@ -91,6 +111,7 @@ typedef enum opt_id {
     OPT_SERIAL,
     OPT_LIMIT,
     OPT_OFFSET,
+    OPT_SIMILAR,
     OPT_OPEN,
     OPT_REPAIR,
     OPT_CHECK,
@@ -102,32 +123,100 @@ typedef enum opt_id {
     OPT_TLS_KEY,
     OPT_PUBLIC_HOST,
     OPT_STRATEGY,
+    OPT_THRESHOLD,
+    OPT_SAME_HOLDER,
+    OPT_COST,
+    OPT_CALIBRATION,
+    OPT_CALIBRATION_FACTOR,
+    OPT_BALANCE,
+    OPT_REFRESH_REGISTRIES,
+    OPT_REFRESH_EVERY,
+    OPT_REFRESH_FROM,
     OPT_LEASE,
     OPT_MOVE_AFTER,
     OPT_CHECK_EVERY,
     OPT_DISCOVER,
+    OPT_RECRAWL,
+    OPT_RECRAWL_CEILING,
+    OPT_RECRAWL_PAGES,
+    OPT_RECRAWL_TIME_SCALE,
     OPT_PLACE,
+    OPT_AT,
     OPT_HOURS,
     OPT_BYTES_A_DAY,
     OPT_BANDWIDTH,
     OPT_MEMORY,
     OPT_DISK,
     OPT_IDLE_ONLY,
+    OPT_TRUSTED,
     OPT_TASKS,
     OPT_LABEL,
     OPT_KIND,
     OPT_EVERY,
+    OPT_WEIGHT,
+    OPT_NEVER,
+    OPT_AT_MOST_EVERY,
+    OPT_AT_LEAST_EVERY,
     OPT_AGENT,
     OPT_WHOLE,
     OPT_WITH_AGENT,
     OPT_PROGRAM_NAME,
     OPT_RELEASE,
     OPT_EXPECTED,
+    OPT_CHANNEL_WARC,
+    OPT_PROBE_KIND,
+    OPT_SAMPLES,
+    OPT_AT_ONCE,
+    OPT_GAP,
+    OPT_PORT,
     OPT_PUBLIC_URL,
     OPT_QUERY_RATE,
     OPT_SAMPLE,
     OPT_LIST,
+    OPT_MAN,
+    OPT_FORGOTTEN,
+    OPT_WHY,
+    OPT_UNDO,
+    OPT_DRY_RUN,
+    OPT_KEEP_GONE,
+    OPT_KEEP_DAYS,
+    OPT_KEEP_WARC,
+    OPT_KEEP_WARC_DAYS,
+    OPT_OPT_OUT,
     OPT_JSON,
+    /* After all others: names that other commands have with other values are looked up there first. */
+    OPT_WORLD,
+    OPT_NETWORKS,
+    OPT_HIERARCHY,
+    OPT_CAPACITY,
+    OPT_FAMILY,
+    OPT_DRIFT,
+    OPT_DAYS,
+    OPT_NOISE,
+    OPT_ARRIVE,
+    OPT_ORDER,
+    OPT_SIM_SAMPLES,
+    OPT_SEED,
+    OPT_SITES,
+    OPT_WORLD_AGENTS,
+    OPT_FIRST_AGENTS,
+    OPT_FIRST_SITES,
+    OPT_MODEL,
+    OPT_MATRIX,
+    OPT_NODES,
+    OPT_SIM_STRATEGY,
+    OPT_STEPS,
+    OPT_SIM_CHANNELS,
+    OPT_ENCOURAGEMENT,
+    OPT_CEILING,
+    OPT_SWING,
+    OPT_CHANGES,
+    OPT_FIND_RANKS,
+    OPT_OUTPUT,
+    OPT_IN,
+    OPT_VERBOSE,
+    OPT_FROM,
+    OPT_RPSL,
     OPT_COUNT
 } opt_id;
 
@@ -148,9 +237,11 @@ struct opt_def {
     const char *value; /* default as one would write it; NULL: none */
     int64_t min, max;
     int64_t unit_ms;
-    unsigned commands;
+    command_set commands;
     bool is_setting; /* may stand in the environment and in the config file */
-    const char *help;
+    const char
+        *help; /* `crawl: one thing; channel, key new: another`: what is only of some commands, see option_help */
+    const char *verbs; /* a command and those verbs of it that read it, with blanks between; NULL: all do */
 };
 
 extern const struct opt_def option_table[OPT_COUNT];
@@ -181,8 +272,8 @@ void options_done(struct options *o);
 
 /* These add the values of one source and never override a stronger one, so their order does not matter. They return an
  * exit code; when it is not EXIT_DONE, `err` has one line without "orb:". `command` is one CMD_ bit. */
-int options_from_args(struct options *o, unsigned command, int argc, char *const *argv, struct buf *err);
-int options_from_env(struct options *o, unsigned command, char *const *envp, struct buf *err);
+int options_from_args(struct options *o, command_set command, int argc, char *const *argv, struct buf *err);
+int options_from_env(struct options *o, command_set command, char *const *envp, struct buf *err);
 int options_from_text(struct options *o, const char *path, struct span text, struct buf *err);
 /* Contradictions between options. */
 int options_check(const struct options *o, struct buf *err);
@@ -195,7 +286,7 @@ const char *opt_cstr(const struct options *o, opt_id id); /* NULL when not set o
 const struct span *opt_list(const struct options *o, opt_id id, size_t *n);
 bool opt_is(const struct options *o, opt_id id, const char *choice);
 
-bool option_belongs(opt_id id, unsigned command);
+bool option_belongs(opt_id id, command_set command);
 /* "ORB_PER_HOST" */
 void option_env_name(opt_id id, struct buf *out);
 /* Prints the values of one option as one would write them, a list's with `sep` between. */

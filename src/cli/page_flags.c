@@ -5,11 +5,8 @@
 static const struct {
     unsigned bit;
     const char *name;
-} words[] = {{PAGE_NOINDEX, "noindex"},
-             {PAGE_NOFOLLOW, "nofollow"},
-             {PAGE_NOARCHIVE, "noarchive"},
-             {PAGE_NOSNIPPET, "nosnippet"},
-             {PAGE_SKIPPED, "skipped"}};
+} words[] = {{PAGE_NOINDEX, "noindex"},     {PAGE_NOFOLLOW, "nofollow"}, {PAGE_NOARCHIVE, "noarchive"},
+             {PAGE_NOSNIPPET, "nosnippet"}, {PAGE_SKIPPED, "skipped"},   {PAGE_LIST, "list"}};
 
 void put_page_flags(struct buf *out, unsigned flags)
 {

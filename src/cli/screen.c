@@ -93,6 +93,14 @@ static uint64_t seconds_left(const struct crawl_stats *st, const struct speed *s
     return left > 0 && left < 365.0 * 86400 ? (uint64_t)(left + 0.999) : 0;
 }
 
+void put_finishing(struct buf *out, const struct crawl_stats *st)
+{
+    if (st->is_comparing)
+        buf_printf(out, "looking for near-duplicates, %u %%", st->compared_percent);
+    else
+        buf_puts(out, "finishing");
+}
+
 void progress_line(struct buf *out, const struct crawl_stats *st, const struct speed *speed, uint64_t pages_max,
                    size_t width, bool has_colour)
 {
@@ -102,6 +110,12 @@ void progress_line(struct buf *out, const struct crawl_stats *st, const struct s
     put_count(&part, st->pages);
     buf_puts(&part, st->pages == 1 ? " page" : " pages");
     bool go_on = put_part(out, &column, width, &part, NULL);
+    if (st->is_finishing) {
+        put_finishing(&part, st);
+        (void)(go_on && put_part(out, &column, width, &part, NULL));
+        buf_done(&part);
+        return;
+    }
     double rate = speed_pages(speed);
     if (rate < 9.95)
         buf_printf(&part, "%.1f", rate);

@@ -38,6 +38,7 @@ void speed_add(struct speed *s, mono_ms at, uint64_t pages, uint64_t visits);
 double speed_pages(const struct speed *s); /* a second */
 double speed_visits(const struct speed *s);
 
+void put_finishing(struct buf *out, const struct crawl_stats *stats); /* what a crawl does at its end */
 /* The progress line without line ends, at most `width` columns; parts that do not fit are left out from the right. */
 void progress_line(struct buf *out, const struct crawl_stats *stats, const struct speed *speed, uint64_t pages_max,
                    size_t width, bool has_colour);

@@ -90,20 +90,20 @@ status seed_parse(struct arena *a, struct span typed, const struct url_norm *nor
     return st;
 }
 
-static int add(struct seeds *s, struct arena *a, const struct url_norm *norm, struct span typed, const char *where,
-               unsigned line)
+static int add(struct seeds *s, const char *command, struct arena *a, const struct url_norm *norm, struct span typed,
+               const char *where, unsigned line)
 {
     struct buf why = {0};
     struct url u;
     int code = EXIT_DONE;
     if (seed_parse(a, typed, norm, &u, &why) != ST_OK) {
         if (where)
-            code = complain(EXIT_INPUT, "crawl: %s line %u: %.*s: %s", where, line, SPAN_ARG(span_cut(typed, 0, 200)),
-                            buf_cstr(&why));
+            code = complain(EXIT_INPUT, "%s: %s line %u: %.*s: %s", command, where, line,
+                            SPAN_ARG(span_cut(typed, 0, 200)), buf_cstr(&why));
         else
-            code = complain(EXIT_INPUT, "crawl %.*s: %s", SPAN_ARG(span_cut(typed, 0, 200)), buf_cstr(&why));
+            code = complain(EXIT_INPUT, "%s %.*s: %s", command, SPAN_ARG(span_cut(typed, 0, 200)), buf_cstr(&why));
     } else if (s->n >= CHANNEL_SEEDS_MAX)
-        code = complain(EXIT_INPUT, "crawl: more than %d start pages: give fewer, links lead to the rest",
+        code = complain(EXIT_INPUT, "%s: more than %d start pages: give fewer, links lead to the rest", command,
                         CHANNEL_SEEDS_MAX);
     else {
         s->urls = mem_grow(s->urls, &s->cap, s->n + 1, sizeof(*s->urls));
@@ -114,17 +114,30 @@ static int add(struct seeds *s, struct arena *a, const struct url_norm *norm, st
     return code;
 }
 
-static int add_lines(struct seeds *s, struct arena *a, const struct url_norm *norm, const char *path)
+static int add_lines(struct seeds *s, const char *command, struct arena *a, const struct url_norm *norm,
+                     const char *path)
 {
     struct buf text = {0};
-    int code = read_input("crawl", path, &text);
+    int code = read_input(command, path, &text);
     struct span rest = buf_span(&text), line;
     for (unsigned n = 1; code == EXIT_DONE && span_split(&rest, '\n', &line); n++) {
         line = span_trim(line);
         if (line.n && line.p[0] != '#')
-            code = add(s, a, norm, line, strcmp(path, "-") == 0 ? "standard input" : path, n);
+            code = add(s, command, a, norm, line, strcmp(path, "-") == 0 ? "standard input" : path, n);
     }
     buf_done(&text);
+    return code;
+}
+
+int sitemaps_gather(const struct options *o, struct arena *a, const struct url_norm *norm, struct seeds *out)
+{
+    size_t n;
+    const struct span *typed = opt_list(o, OPT_SITEMAP, &n);
+    int code = EXIT_DONE;
+    if (n && !opt_flag(o, OPT_SITEMAPS))
+        return complain(EXIT_USAGE, "crawl: --sitemap and --no-sitemaps contradict each other: give one of them");
+    for (size_t i = 0; code == EXIT_DONE && i < n; i++)
+        code = add(out, "crawl", a, norm, typed[i], NULL, 0);
     return code;
 }
 
@@ -132,13 +145,24 @@ int seeds_gather(const struct options *o, struct arena *a, const struct url_norm
 {
     int code = EXIT_DONE;
     for (size_t i = 0; code == EXIT_DONE && i < o->arg_count; i++)
-        code = span_is(o->args[i], "-") ? add_lines(out, a, norm, "-") : add(out, a, norm, o->args[i], NULL, 0);
+        code = span_is(o->args[i], "-") ? add_lines(out, "crawl", a, norm, "-")
+                                        : add(out, "crawl", a, norm, o->args[i], NULL, 0);
     if (code == EXIT_DONE && opt_cstr(o, OPT_SEEDS))
-        code = add_lines(out, a, norm, opt_cstr(o, OPT_SEEDS));
+        code = add_lines(out, "crawl", a, norm, opt_cstr(o, OPT_SEEDS));
+    if (code == EXIT_DONE && out->n == 0 && !o->arg_count && !opt_cstr(o, OPT_SEEDS))
+        code = sitemaps_gather(o, a, norm, out);
     if (code == EXIT_DONE && out->n == 0 && (o->arg_count || opt_cstr(o, OPT_SEEDS)))
         code = complain(EXIT_INPUT, "crawl: no start page among what was read: give one URL a line");
     else if (code == EXIT_DONE && out->n == 0)
         code = complain(EXIT_USAGE, "crawl: nothing to crawl: give a URL, or --seeds FILE");
+    return code;
+}
+
+int seeds_read(const char *command, const char *path, struct arena *a, const struct url_norm *norm, struct seeds *out)
+{
+    int code = add_lines(out, command, a, norm, path);
+    if (code == EXIT_DONE && out->n == 0)
+        code = complain(EXIT_INPUT, "%s: no start page among what was read: give one URL a line", command);
     return code;
 }
 

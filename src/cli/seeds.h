@@ -16,8 +16,12 @@ struct seeds {
  * not public). ST_INVALID: no URL that can be crawled; `why` says what is wrong and what to do. */
 MUST_USE status seed_parse(struct arena *a, struct span typed, const struct url_norm *norm, struct url *out,
                            struct buf *why);
-/* From the arguments and --seeds. Complains by itself; returns an exit code. */
+/* From the arguments and --seeds; without any of them, from --sitemap. Complains by itself; returns an exit code. */
 int seeds_gather(const struct options *o, struct arena *a, const struct url_norm *norm, struct seeds *out);
+/* From a file, for another command than crawl. The same otherwise. */
+int seeds_read(const char *command, const char *path, struct arena *a, const struct url_norm *norm, struct seeds *out);
+/* From --sitemap; the same otherwise. */
+int sitemaps_gather(const struct options *o, struct arena *a, const struct url_norm *norm, struct seeds *out);
 void seeds_done(struct seeds *s);
 
 /* localhost, or a literal address that is not public. */

@@ -2,7 +2,14 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <nettle/md5.h>
+#include <nettle/nettle-meta.h>
+#include <nettle/sha1.h>
+#include <nettle/sha2.h>
 #include <sodium.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
 
 #ifdef __x86_64__
 #include <nmmintrin.h>
@@ -28,6 +35,46 @@ uint64_t digest_blake2b64(struct span data)
 {
     struct digest128 d = digest_blake2b128(data);
     return load_u64_le(d.b);
+}
+
+struct digest160 digest_sha1(const struct span *parts, size_t count)
+{
+    struct sha1_ctx ctx;
+    struct digest160 d;
+    sha1_init(&ctx);
+    for (size_t i = 0; i < count; i++)
+        sha1_update(&ctx, parts[i].n, (const uint8_t *)parts[i].p);
+    sha1_digest(&ctx, sizeof(d.b), d.b);
+    return d;
+}
+
+size_t digest_named(struct span name, const struct span *parts, size_t count, unsigned char out[DIGEST_BYTES_MAX])
+{
+    static const struct {
+        const char *name, *dashed;
+        const struct nettle_hash *hash;
+    } known[] = {{"sha1", "sha-1", &nettle_sha1},
+                 {"sha256", "sha-256", &nettle_sha256},
+                 {"sha512", "sha-512", &nettle_sha512},
+                 {"md5", "md-5", &nettle_md5}};
+    union {
+        struct md5_ctx md5;
+        struct sha1_ctx sha1;
+        struct sha256_ctx sha256;
+        struct sha512_ctx sha512;
+    } ctx;
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        const struct nettle_hash *h = known[i].hash;
+        if (!span_is_nocase(name, known[i].name) && !span_is_nocase(name, known[i].dashed))
+            continue;
+        assert(h->context_size <= sizeof(ctx) && h->digest_size <= DIGEST_BYTES_MAX);
+        h->init(&ctx);
+        for (size_t k = 0; k < count; k++)
+            h->update(&ctx, parts[k].n, (const uint8_t *)parts[k].p);
+        h->digest(&ctx, h->digest_size, out);
+        return h->digest_size;
+    }
+    return 0;
 }
 
 /* Table k holds what a byte becomes after 8 * (k + 1) shifts through the reflected polynomial 82F63B78. Shifting is
@@ -97,4 +144,33 @@ uint32_t digest_crc32c(struct span data)
         return crc32c_sse42(data);
 #endif
     return digest_crc32c_by_table(data);
+}
+
+struct sha256 {
+    crypto_hash_sha256_state state;
+};
+
+struct sha256 *sha256_new(void)
+{
+    struct sha256 *h = mem_alloc(sizeof(*h));
+    crypto_hash_sha256_init(&h->state);
+    return h;
+}
+
+void sha256_free(struct sha256 *h)
+{
+    free(h);
+}
+
+void sha256_put(struct sha256 *h, struct span piece)
+{
+    crypto_hash_sha256_update(&h->state, (const unsigned char *)piece.p, piece.n);
+}
+
+struct sha256_sum sha256_end(struct sha256 *h)
+{
+    struct sha256_sum d;
+    crypto_hash_sha256_final(&h->state, d.b);
+    crypto_hash_sha256_init(&h->state);
+    return d;
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/admin_fresh.h"
 #include "coord/admin_internal.h"
+#include "coord/admin_near.h"
 #include "io/clock.h"
 #include "serve/page.h"
 #include "serve/request.h"
@@ -45,7 +47,12 @@ static const struct admin_route routes[] = {
     {false, "/agents/*", ROLE_VIEWER, NULL, page_agent, LINE_WORK, 0},
     {false, "/channels", ROLE_VIEWER, NULL, page_channels, LINE_WORK, 0},
     {false, "/channels/*", ROLE_VIEWER, NULL, page_channel, LINE_WORK, 0},
+    {false, "/forgotten", ROLE_VIEWER, NULL, page_forgotten, LINE_WORK, 0},
     {false, "/networks", ROLE_VIEWER, NULL, page_networks, LINE_WORK, 0},
+    {false, "/near", ROLE_VIEWER, NULL, page_near, LINE_WORK, 0},
+    {false, "/freshness", ROLE_VIEWER, NULL, page_fresh, LINE_WORK, 0},
+    {false, "/freshness/sites", ROLE_VIEWER, NULL, page_fresh_sites, LINE_WORK, 0},
+    {false, "/hierarchy", ROLE_VIEWER, NULL, page_hierarchy, LINE_WORK, 0},
     {false, "/programs", ROLE_VIEWER, NULL, page_programs, LINE_WORK, 0},
     {false, "/people", ROLE_VIEWER, NULL, page_people, LINE_WORK, 0},
     {false, "/login", ROLE_NONE, NULL, page_login, LINE_WORK, 0},
@@ -65,7 +72,19 @@ static const struct admin_route routes[] = {
     {true, "/api/v1/channels/import", ROLE_OPERATOR, deed_channel_import, NULL, LINE_WORK, ADMIN_TEXT_MAX},
     {true, "/api/v1/channels/*/*", ROLE_OPERATOR, deed_channel_do, NULL, LINE_WORK, ADMIN_TEXT_MAX},
     {false, "/api/v1/networks", ROLE_VIEWER, deed_networks, NULL, LINE_WORK, 0},
+    {false, "/api/v1/explain", ROLE_VIEWER, deed_explain, NULL, LINE_WORK, 0},
+    {false, "/api/v1/nearest", ROLE_VIEWER, deed_nearest, NULL, LINE_WORK, 0},
+    {false, "/api/v1/pins", ROLE_VIEWER, deed_pins, NULL, LINE_WORK, 0},
+    {true, "/api/v1/pins", ROLE_OPERATOR, deed_pins_set, NULL, LINE_WORK, ADMIN_TEXT_MAX},
+    {false, "/api/v1/forget", ROLE_VIEWER, deed_forgotten, NULL, LINE_WORK, 0},
+    {true, "/api/v1/forget", ROLE_OPERATOR, deed_forget, NULL, LINE_WORK, ADMIN_TEXT_MAX},
+    {true, "/api/v1/backup", ROLE_ADMIN, deed_backup, NULL, LINE_WORK, ADMIN_BODY_MAX},
+    {false, "/api/v1/near", ROLE_VIEWER, deed_near, NULL, LINE_WORK, 0},
+    {false, "/api/v1/freshness", ROLE_VIEWER, deed_fresh, NULL, LINE_WORK, 0},
+    {false, "/api/v1/hierarchy", ROLE_VIEWER, deed_hierarchy, NULL, LINE_WORK, 0},
     {true, "/api/v1/networks/move", ROLE_OPERATOR, deed_network_move, NULL, LINE_WORK, ADMIN_BODY_MAX},
+    {false, "/api/v1/recrawl", ROLE_VIEWER, deed_recrawl, NULL, LINE_WORK, 0},
+    {true, "/api/v1/recrawl", ROLE_OPERATOR, deed_recrawl_set, NULL, LINE_WORK, ADMIN_TEXT_MAX},
     {false, "/api/v1/tasks", ROLE_VIEWER, deed_tasks, NULL, LINE_WORK, 0},
     {false, "/api/v1/programs", ROLE_VIEWER, deed_programs, NULL, LINE_WORK, 0},
     {true, "/api/v1/programs", ROLE_ADMIN, deed_program_push, NULL, LINE_WORK, ADMIN_TEXT_MAX},
@@ -589,6 +608,8 @@ void admin_free(struct admin *a)
     limiter_free(a->by_name);
     free(a->people);
     figures_free(a);
+    near_view_forget(a);
+    fresh_view_forget(a);
     pthread_mutex_destroy(&a->lock);
     sign_wipe(a, sizeof(*a));
     free(a);

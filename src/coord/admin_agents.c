@@ -280,6 +280,7 @@ static bool read_form(struct ask *r, struct deed *d, struct agent_form *f)
     /* A form's box that is not ticked is not sent; the form says that it has one. */
     if (pairs_has(in, "idle_only") || r->form_page.n)
         s->idle_only = pairs_is_true(in, "idle_only");
+    f->is_trusted = pairs_is_true(in, "trusted");
     if (pairs_has(in, "place"))
         f->place = pairs_get(in, "place");
     if (pairs_has(in, "hours"))

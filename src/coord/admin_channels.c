@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "coord/admin_internal.h"
+#include "coord/recrawling.h"
+#include "io/clock.h"
 
 #define SEEDS_SHOWN 100
 #define HOSTS_SHOWN 100
@@ -18,7 +20,9 @@ const char *scope_name(channel_scope s)
 
 const char *network_state_name(network_state s)
 {
-    return s == NETWORK_FREE ? "free" : s == NETWORK_OWNED ? "owned" : "leaving";
+    static const char *const names[] = {
+        [NETWORK_FREE] = "free", [NETWORK_OWNED] = "owned", [NETWORK_LEAVING] = "leaving", [NETWORK_SPLIT] = "split"};
+    return names[s];
 }
 
 const char *task_state_name(task_state s)
@@ -128,13 +132,6 @@ static void put_texts(struct json *j, const char *name, const struct span *list,
     json_close(j, ']');
 }
 
-static void put_id(struct json *j, const char *name, uint64_t id)
-{
-    char text[24]; /* as text: JSON numbers are not exact above 2^53 everywhere */
-    snprintf(text, sizeof(text), "%016llx", (unsigned long long)id);
-    put_str(j, name, text);
-}
-
 /* coord.lock held. */
 static void put_channel(struct coord *c, struct json *j, const struct c_channel *ch, bool is_whole)
 {
@@ -153,7 +150,7 @@ static void put_channel(struct coord *c, struct json *j, const struct c_channel 
     put_bool(j, "removed", ch->is_removed);
     put_u64(j, "expected", ch->expected_pages);
     put_str(j, "program", ch->program);
-    put_u64(j, "every_ms", (uint64_t)ch->every_ms);
+    put_u64(j, "every_ms", (uint64_t)channel_every_ms(ch));
     put_time(j, "added", ch->added);
     put_time(j, "checked", ch->checked);
     json_key(j, "pinned");
@@ -174,9 +171,11 @@ static void put_channel(struct coord *c, struct json *j, const struct c_channel 
     put_u64(j, "seed_count", o->seed_count);
     put_texts(j, "seeds", o->seeds, o->seed_count, is_whole ? SIZE_MAX : 1);
     put_u64(j, "host_count", ch->host_count);
+    put_recrawl(c, j, ch);
     if (is_whole) {
         put_texts(j, "include", o->include, o->include_count, SIZE_MAX);
         put_texts(j, "exclude", o->exclude, o->exclude_count, SIZE_MAX);
+        put_texts(j, "sitemaps", o->lists, o->list_count, SIZE_MAX);
         put_texts(j, "hosts", ch->hosts, ch->host_count, HOSTS_SHOWN);
     }
     json_close(j, '}');
@@ -288,6 +287,20 @@ static bool read_scope(struct span s, channel_scope *out)
     return true;
 }
 
+static bool read_sitemaps(struct ask *r, struct deed *d, struct channel_opts *o)
+{
+    struct span *lines, bad;
+    if (!pairs_has(&r->in, "sitemaps"))
+        return true;
+    o->list_count = pairs_lines(r->arena, &r->in, "sitemaps", CHANNEL_LISTS_MAX + 1, &lines);
+    o->lists = lines;
+    if (normalise(r->arena, lines, o->list_count, &bad))
+        return true;
+    deed_fail(d, 400, "invalid", "\"%.*s\" is no http or https address. Correct it.", SPAN_ARG(span_cut(bad, 0, 200)));
+    d->field = "sitemaps";
+    return false;
+}
+
 /* Fields that are not sent stay as they are in *o and *f. */
 static bool read_form(struct ask *r, struct deed *d, struct channel_opts *o, struct channel_form *f)
 {
@@ -316,23 +329,21 @@ static bool read_form(struct ask *r, struct deed *d, struct channel_opts *o, str
         o->exclude_count = pairs_lines(r->arena, in, "exclude", CHANNEL_PATTERNS_MAX + 1, &lines);
         o->exclude = lines;
     }
+    if (!read_sitemaps(r, d, o))
+        return false;
     if (!pairs_u64(in, "depth", 64, &depth))
         return bad_field(d, "depth", "a number of links up to 64");
     o->depth_max = (unsigned)depth;
-    struct span kind = pairs_get(in, "kind"), every = pairs_get(in, "every");
+    struct span kind = pairs_get(in, "kind");
     if (kind.n && !span_is(kind, "text") && !span_is(kind, "keywords"))
         return bad_field(d, "kind", "text or keywords");
     if (kind.n)
         f->kind = span_is(kind, "keywords") ? SUMMARY_KEYWORDS : SUMMARY_TEXT;
-    if (pairs_has(in, "every") && every.n == 0)
-        f->every_ms = 0;
-    if (every.n && !span_is(every, "never") && !duration_parse(every, &f->every_ms))
-        return bad_field(d, "every", "a time such as 12 h or 2 days, or 0 for never");
-    if (span_is(every, "never"))
-        f->every_ms = 0;
+    if (!read_recrawl_rule(r, d, &f->rule))
+        return false;
     if (!pairs_u64(in, "expected", 1000000000, &f->expected_pages))
         return bad_field(d, "expected", "a number of pages");
-    if (pairs_has(in, "warc") || r->form_page.n)
+    if (pairs_has(in, "warc"))
         f->wants_warc = pairs_is_true(in, "warc");
     const struct {
         const char *name;
@@ -382,7 +393,7 @@ static struct span default_label(struct arena *a, const struct channel_opts *o)
 void deed_channel_add(struct ask *r, struct deed *d)
 {
     struct channel_opts o = {.scope = SCOPE_SITE, .depth_max = 64};
-    struct channel_form f = {.kind = SUMMARY_TEXT, .every_ms = CHANNEL_EVERY_DEFAULT_MS};
+    struct channel_form f = {.kind = SUMMARY_TEXT};
     struct json j = {.out = &d->out};
     if (!read_form(r, d, &o, &f))
         return;
@@ -412,7 +423,7 @@ void deed_channel_import(struct ask *r, struct deed *d)
     struct span bad[IMPORT_PROBLEMS_SHOWN];
     struct json j = {.out = &d->out};
     struct channel_opts all = {.seeds = lines, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
-    struct channel_form form = {.kind = SUMMARY_TEXT, .every_ms = CHANNEL_EVERY_DEFAULT_MS};
+    struct channel_form form = {.kind = SUMMARY_TEXT};
     if (n == 0) {
         deed_fail(d, 400, "invalid", "There are no addresses in it. Send one a line.");
         d->field = "lines";
@@ -466,7 +477,7 @@ static void edit(struct ask *r, struct deed *d, struct c_channel *ch)
                              .is_paused = ch->is_paused,
                              .is_found = ch->is_found,
                              .expected_pages = ch->expected_pages,
-                             .every_ms = ch->every_ms};
+                             .rule = ch->recrawl.rule};
     struct buf why = {0};
     struct c_channel *same = ch;
     if (!read_form(r, d, &o, &f))
@@ -493,6 +504,7 @@ static void set_paused(struct ask *r, struct c_channel *ch, bool is_paused)
     ch->is_paused = is_paused;
     save_channel(r->c, ch);
     assign_channel_changed(r->c, ch);
+    recrawling_changed(r->c, ch);
 }
 
 /* ---- moving ---- */
@@ -520,7 +532,7 @@ static void move_channel(struct ask *r, struct deed *d, struct c_channel *ch)
         struct c_host *h = table_get(&r->c->hosts, siphash(&r->c->key, ch->hosts[i]));
         if (!h || !h->network)
             continue;
-        status st = assign_move(r->c, h->network, to, "an operator moved its channel");
+        status st = assign_move(r->c, h->network, to, MOVE_PERSON, "an operator moved its channel");
         moved += st == ST_OK;
         if (st != ST_OK && st != ST_EXISTS)
             last = st;
@@ -540,8 +552,14 @@ void deed_network_move(struct ask *r, struct deed *d)
     if (!n) {
         deed_fail(d, 404, "not_found", "There is no such network. GET /api/v1/networks lists them.");
         d->field = "network";
-    } else if (read_target(r, d, &to)) {
-        status st = assign_move(r->c, n, to, "an operator moved it");
+    } else if (read_target(r, d, &to) && to && !pinning_allows(r->c, n, to)) {
+        struct span line = pin_text(pinning_of(r->c, n));
+        deed_fail(d, 409, "pinned", "A line says who may have it: %.*s", SPAN_ARG(line));
+        d->field = "to";
+    } else if (d->code < 400) {
+        n->is_fixed = to != 0; /* it stays there, however far that is */
+        n->is_trial = n->is_doubted = false;
+        status st = assign_move(r->c, n, to, MOVE_PERSON, "an operator moved it");
         if (st != ST_OK)
             deed_fail_status(d, st, &(struct buf){0});
         else {
@@ -553,9 +571,30 @@ void deed_network_move(struct ask *r, struct deed *d)
     pthread_mutex_unlock(&r->c->lock);
 }
 
+static void recheck_all(struct ask *r, struct deed *d)
+{
+    bool is_whole = pairs_is_true(&r->in, "whole");
+    uint64_t n = 0;
+    struct json j = {.out = &d->out};
+    pthread_mutex_lock(&r->c->lock);
+    size_t at = 0;
+    for (struct c_channel *ch; (ch = table_next(&r->c->channels, &at));)
+        n += recrawling_visit(r->c, ch, clock_wall(), is_whole, true);
+    pthread_mutex_unlock(&r->c->lock);
+    json_open(&j, '{');
+    put_u64(&j, "channels", n);
+    json_close(&j, '}');
+    buf_printf(&d->message, "Agents look at the pages of %llu channels again.", (unsigned long long)n);
+    log_write(r->c->o.log, LOG_INFO, "admin", "channels: recheck all=%llu by=%s", (unsigned long long)n, r->who.name);
+}
+
 void deed_channel_do(struct ask *r, struct deed *d)
 {
     struct span verb = r->args[1];
+    if (span_is(r->args[0], "all") && span_is(verb, "recheck")) {
+        recheck_all(r, d);
+        return;
+    }
     pthread_mutex_lock(&r->c->lock);
     struct c_channel *ch = find_channel(r, d);
     if (!ch) {
@@ -574,7 +613,7 @@ void deed_channel_do(struct ask *r, struct deed *d)
         buf_puts(&d->next, "/channels");
         buf_puts(&d->message, "It goes when its agents have confirmed.");
     } else if (span_is(verb, "recheck")) {
-        if (!assign_recheck(r->c, ch, span_is(pairs_get(&r->in, "whole"), "true")))
+        if (!recrawling_visit(r->c, ch, clock_wall(), pairs_is_true(&r->in, "whole"), false))
             deed_fail(d, 409, "busy", "None of its agents is done with it: it is being crawled now.");
         else
             buf_puts(&d->message, "Its agents look at its pages again.");
@@ -606,10 +645,30 @@ static void put_network(struct coord *c, struct json *j, const struct c_network 
     json_key(j, "next");
     json_text_or_null(j, span_str(name_of(c, n->next_agent)));
     put_time(j, "since", n->since);
+    put_time(j, "met", n->met);
+    put_time(j, "decided", n->decided);
+    put_u64(j, "asked", n->asked);
     put_str(j, "why", n->why);
     put_real(j, "rtt_ms", n->rtt_us / 1000.0);
     put_real(j, "server_ms", n->server_us / 1000.0);
     put_u64(j, "requests", n->requests);
+    put_u64(j, "bytes_a_day", (uint64_t)n->load);
+    const struct pin *pin = pinning_of(c, n);
+    json_key(j, "pinned");
+    json_text_or_null(j, pin ? pin_text(pin) : (struct span){0});
+    put_bool(j, "trial", n->is_trial);
+    put_bool(j, "provisional", n->is_provisional);
+    put_bool(j, "replicated", n->is_replicated);
+    put_real(j, "sure", n->sure);
+    json_key(j, "probes");
+    json_open(j, '[');
+    for (size_t i = 0; i < n->probe_count; i++) {
+        json_open(j, '{');
+        put_str(j, "agent", name_of(c, n->probes[i].agent));
+        put_real(j, "ms", n->probes[i].ms);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
     put_u64(j, "hosts", n->host_count);
     json_key(j, "names");
     json_open(j, '[');

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "codec/json.h"
@@ -167,6 +168,8 @@ struct admin {
     uint64_t ring_packages[32]; /* ingest's counter, newest first: packages a minute */
     unsigned ring_packages_n;
     mono_ms sampled, counted;
+    struct near_view *near;   /* owned: the newest, shared with who looks at it (admin_near.h); NULL: not yet */
+    struct fresh_view *fresh; /* likewise (admin_fresh.h) */
 };
 
 /* ---- a request ---- */
@@ -289,6 +292,17 @@ deed_fn deed_metrics;                                              /* admin_metr
 deed_fn deed_agents, deed_agent, deed_agent_add, deed_agent_do;
 deed_fn deed_channels, deed_channel, deed_channel_add, deed_channel_import, deed_channel_do;
 deed_fn deed_networks, deed_network_move, deed_tasks;
+deed_fn deed_nearest;                             /* admin_nearest.c */
+deed_fn deed_pins, deed_pins_set;                 /* admin_pins.c */
+deed_fn deed_explain;                             /* admin_explain.c */
+deed_fn deed_forget, deed_forgotten, deed_backup; /* admin_forget.c */
+deed_fn deed_near;                                /* admin_near_json.c */
+deed_fn deed_fresh;                               /* admin_fresh_json.c */
+deed_fn deed_hierarchy;                           /* admin_hierarchy.c */
+deed_fn deed_recrawl, deed_recrawl_set;           /* admin_recrawl.c */
+/* Fields that are not sent stay as they are. */
+bool read_recrawl_rule(struct ask *r, struct deed *d, struct recrawl_rule *rule);
+void put_recrawl(struct coord *c, struct json *j, const struct c_channel *ch); /* coord.lock held */
 deed_fn deed_programs, deed_program_push, deed_program_do, deed_rotate, deed_update;
 /* Programs that are for every agent: a new one gets them too. coord.lock held. */
 void programs_greet(struct coord *c, struct c_agent *a);
@@ -324,7 +338,8 @@ const char *channel_shown_state(const struct c_channel *ch, const struct channel
 
 /* ---- pages (admin_pages*.c) ---- */
 admin_page_fn page_overview, page_agents, page_agent_new, page_agent, page_channels, page_channel, page_networks,
-    page_programs, page_people, page_login, page_setup;
+    page_programs, page_people, page_login, page_setup, page_near, page_hierarchy, page_forgotten, page_fresh,
+    page_fresh_sites;
 /* A page with a message, for people. */
 void admin_message(struct ask *r, struct httpd_answer *ans, int code, const char *heading, struct span text);
 /* The page that has the form which was sent, by its path. NULL: none. Fills in r->args. */
@@ -354,6 +369,13 @@ static inline void put_str(struct json *j, const char *name, const char *v)
 {
     json_key(j, name);
     json_str(j, v);
+}
+/* As text: JSON numbers are not exact above 2^53 everywhere. */
+static inline void put_id(struct json *j, const char *name, uint64_t id)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)id);
+    put_str(j, name, text);
 }
 static inline void put_time(struct json *j, const char *name, wall_ms v) /* null: never */
 {

@@ -4,6 +4,8 @@
 
 #include "coord/admin_internal.h"
 #include "coord/ingest.h"
+#include "coord/pings.h"
+#include "coord/recrawling.h"
 #include "io/clock.h"
 
 /* A label value: backslash, quote and newline escaped, as the text format asks. */
@@ -162,6 +164,66 @@ static size_t read_rows(struct ask *r, struct agent_metric_row **out)
     return n;
 }
 
+static void put_diary(struct ask *r, struct buf *out)
+{
+    pthread_mutex_lock(&r->c->lock);
+    uint64_t given = r->c->diary.given, probes = r->c->diary.probes, moves[MOVE_KINDS];
+    memcpy(moves, r->c->diary.moves, sizeof(moves));
+    pthread_mutex_unlock(&r->c->lock);
+    metric_one(out, "orb_networks_given_total", "counter", "Networks that got their first agent since the start.",
+               (double)given);
+    metric_one(out, "orb_probes_total", "counter", "Probes ordered since the start.", (double)probes);
+    metric(out, "orb_network_moves_total", "counter", "Networks that changed hands since the start, by reason.");
+    for (int k = 1; k < MOVE_KINDS; k++)
+        buf_printf(out, "orb_network_moves_total{kind=\"%s\"} %llu\n", move_kind_name((move_kind)k),
+                   (unsigned long long)moves[k]);
+}
+
+static void put_visits(struct ask *r, struct buf *out)
+{
+    struct recrawling_figures f;
+    pthread_mutex_lock(&r->c->lock);
+    recrawling_figures_get(r->c, clock_wall(), &f);
+    pthread_mutex_unlock(&r->c->lock);
+    if (f.channels) /* without any nothing is fresh, nor stale */
+        metric_one(out, "orb_recrawl_freshness", "gauge",
+                   "Share of what is kept that is expected to be current, weighted by importance.", f.freshness);
+    metric(out, "orb_recrawl_rank_freshness", "gauge", "The same by rank, where there are channels.");
+    for (int i = 0; i < RECRAWL_RANKS; i++)
+        if (f.ranks[i].channels)
+            buf_printf(out, "orb_recrawl_rank_freshness{rank=\"%d\"} %.15g\n", i, f.ranks[i].freshness);
+    metric_one(out, "orb_recrawl_channels", "gauge", "Channels that are visited again.", (double)f.channels);
+    metric_one(out, "orb_recrawl_due", "gauge", "Channels that may be visited now and wait for a slot.", (double)f.due);
+    metric_one(out, "orb_recrawl_queued", "gauge", "Visits ordered and not begun.", (double)f.queued);
+    metric_one(out, "orb_recrawl_running", "gauge", "Visits under way.", (double)f.running);
+    metric_one(out, "orb_recrawl_submitted_total", "counter", "Visits ordered since the start.", (double)f.submitted);
+    metric_one(out, "orb_recrawl_visits_total", "counter", "Visits that came to an end since the start.",
+               (double)f.done);
+    metric_one(out, "orb_recrawl_changes_total", "counter", "Of those, the ones that brought something new.",
+               (double)f.updated);
+    metric_one(out, "orb_recrawl_lost_total", "counter", "Visits that came to nothing since the start.",
+               (double)f.lost);
+    metric_one(out, "orb_recrawl_declined_total", "counter", "Visits put off for want of a slot since the start.",
+               (double)f.declined);
+    metric_one(out, "orb_recrawl_forwarded_total", "counter",
+               "Networks moved to an agent with less to do since the start.", (double)f.forwarded);
+}
+
+static void put_pings(struct ask *r, struct buf *out)
+{
+    struct pings_counts n;
+    pthread_mutex_lock(&r->c->lock);
+    pings_count(r->c, &n);
+    pthread_mutex_unlock(&r->c->lock);
+    metric(out, "orb_pings_total", "counter", "Announcements of changes by sites, by what became of them.");
+    buf_printf(out,
+               "orb_pings_total{result=\"taken\"} %llu\norb_pings_total{result=\"held\"} %llu\n"
+               "orb_pings_total{result=\"refused\"} %llu\n",
+               (unsigned long long)n.taken, (unsigned long long)n.held, (unsigned long long)n.refused);
+    metric_one(out, "orb_ping_pages_total", "counter", "Pages that agents were told have changed.", (double)n.pages);
+    metric_one(out, "orb_ping_keys_waiting", "gauge", "Keys that are being looked for.", (double)n.keys_waiting);
+}
+
 void deed_metrics(struct ask *r, struct deed *d)
 {
     struct agent_metric_row *rows;
@@ -197,6 +259,9 @@ void deed_metrics(struct ask *r, struct deed *d)
     metric_one(out, "orb_coordinator_inbox_trouble", "gauge", "1 while nothing can be taken in.", in.trouble != ST_OK);
     metric_one(out, "orb_coordinator_index_docs", "gauge", "Pages that can be found.", (double)in.index_docs);
     metric_one(out, "orb_coordinator_disk_free_bytes", "gauge", "Free space of the data folder.", (double)t.disk_free);
+    put_diary(r, out);
+    put_visits(r, out);
+    put_pings(r, out);
     metric_one(out, "orb_coordinator_disk_bytes", "gauge", "Size of the data folder's disk.", (double)t.disk);
     put_agent_metrics(out, rows, n);
 }

@@ -215,7 +215,7 @@ void deed_overview(struct ask *r, struct deed *d)
     struct coord_progress progress;
     coord_get_progress(r->c, &progress);
     put_u64(&j, "tasks_done", progress.tasks_done);
-    put_bool(&j, "quiet", progress.is_quiet); /* every task is done, and all that was found is here */
+    put_bool(&j, "quiet", progress.is_quiet); /* as coord_progress has it */
     put_u64(&j, "step_ms", FIGURES_STEP_MS);
     if (pairs_is_true(&r->in, "history"))
         put_history(r, &j);

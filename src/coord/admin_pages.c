@@ -110,9 +110,9 @@ void fact_bytes(struct buf *out, const char *name, uint64_t v, const char *none)
 
 static void put_nav(struct ask *r, struct buf *out, const char *place)
 {
-    static const char *const links[][2] = {{"/", "Overview"},         {"/agents", "Agents"},
-                                           {"/channels", "Channels"}, {"/networks", "Networks"},
-                                           {"/programs", "Programs"}, {"/people", "People"}};
+    static const char *const links[][2] = {
+        {"/", "Overview"},     {"/agents", "Agents"},       {"/channels", "Channels"}, {"/networks", "Networks"},
+        {"/near", "Nearness"}, {"/freshness", "Freshness"}, {"/programs", "Programs"}, {"/people", "People"}};
     buf_puts(out, "<nav class=\"menu\" aria-label=\"Administration\">");
     for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
         buf_printf(out, "<a href=\"%s\"%s>%s</a>", links[i][0],

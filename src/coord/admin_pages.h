@@ -59,6 +59,9 @@ void form_button(struct ask *r, struct buf *out, const char *action, const char 
 /* What was sent, when the form came back; else `otherwise`. */
 struct span form_value(struct ask *r, const char *name, struct span otherwise);
 
+/* Who may crawl what (admin_pins.c); coord.lock held. */
+void put_pins_form(struct ask *r, struct buf *out);
+
 /* ---- text (admin_pages.c) ---- */
 
 /* Lines stay lines: for <textarea> and <pre>. */

@@ -1,6 +1,7 @@
 /* admin_pages_channels.c - what is crawled: the list of channels, and the page of one. */
 #include <stdio.h>
 
+#include "coord/admin_fresh.h"
 #include "coord/admin_pages.h"
 #include "io/clock.h"
 
@@ -10,24 +11,6 @@ static const char *const scope_texts[] = {"the site", "the whole domain", "the f
 #define SITES_SHOWN 100
 
 /* ---- the form ---- */
-
-static struct span every_text(struct arena *a, int64_t ms)
-{
-    char text[32];
-    if (ms == 0)
-        return SPAN("never");
-    if (ms == 86400000)
-        return SPAN("1 day");
-    if (ms % 86400000 == 0)
-        snprintf(text, sizeof(text), "%lld days", (long long)(ms / 86400000));
-    else if (ms % 3600000 == 0)
-        snprintf(text, sizeof(text), "%lld h", (long long)(ms / 3600000));
-    else if (ms % 60000 == 0)
-        snprintf(text, sizeof(text), "%lld min", (long long)(ms / 60000));
-    else
-        snprintf(text, sizeof(text), "%lld s", (long long)(ms / 1000));
-    return arena_copy(a, span_str(text));
-}
 
 static struct span lines_text(struct arena *a, const struct span *list, size_t n)
 {
@@ -45,6 +28,7 @@ static struct span lines_text(struct arena *a, const struct span *list, size_t n
 static void put_channel_fields(struct ask *r, struct buf *out, const struct c_channel *ch)
 {
     static const char *const kinds[] = {"text", "keywords"}, *const kind_texts[] = {"whole text", "keywords only"};
+    static const char *const no_yes[] = {"no", "yes"}, *const warc_texts[] = {"not sent", "sent and kept (WARC)"};
     const struct channel_opts *o = ch ? channel_get_opts(ch->channel) : NULL;
     char number[24] = "";
     buf_puts(out, "<div class=\"grid\">");
@@ -69,12 +53,15 @@ static void put_channel_fields(struct ask *r, struct buf *out, const struct c_ch
                                       .texts = kind_texts,
                                       .n = 2,
                                       .current = ch && ch->kind == SUMMARY_KEYWORDS ? SPAN("keywords") : SPAN("text")});
-    form_field(
-        r, out,
-        &(struct form_field){.name = "every",
-                             .label = "Look again every",
-                             .value = every_text(r->arena, ch ? ch->every_ms : CHANNEL_EVERY_DEFAULT_MS),
-                             .help = "Such as <code>12 h</code> or <code>7 days</code>, or <code>never</code>."});
+    form_select(r, out,
+                &(struct form_choice){.name = "warc",
+                                      .label = "Answers as they came",
+                                      .help = "Kept in WARC files here, in the folder <code>warc</code>.",
+                                      .values = no_yes,
+                                      .texts = warc_texts,
+                                      .n = 2,
+                                      .current = ch && ch->wants_warc ? SPAN("yes") : SPAN("no")});
+    put_rule_fields(r, out, ch);
     snprintf(number, sizeof(number), "%u", o ? o->depth_max : 64);
     form_field(r, out,
                &(struct form_field){.name = "depth",
@@ -111,8 +98,6 @@ static void put_channel_fields(struct ask *r, struct buf *out, const struct c_ch
                                     .value = o ? lines_text(r->arena, o->exclude, o->exclude_count) : SPAN(""),
                                     .is_long = true,
                                     .rows = 2});
-    form_check(r, out, "warc", "Keep the raw pages too (WARC)", "Agents then send whole pages: many more bytes.",
-               ch && ch->wants_warc);
     buf_puts(out, "</div>");
 }
 
@@ -275,7 +260,7 @@ void page_channels(struct ask *r, struct httpd_answer *ans)
     admin_begin(r, ans, "/channels", SPAN("Channels"));
     buf_puts(out, "<div class=\"head\"><h1>Channels</h1>");
     put_lost_note(out);
-    buf_puts(out, "</div>\n");
+    buf_puts(out, "<a class=\"button\" href=\"/forgotten\">Forgotten places</a></div>\n");
     pthread_mutex_lock(&r->c->lock);
     if (r->who.role >= ROLE_OPERATOR)
         put_channel_form(r, out);
@@ -315,6 +300,13 @@ static void put_channel_actions(struct ask *r, struct buf *out, const struct c_c
                   "</p>");
     channel_action(action, sizeof(action), ch, "remove");
     form_button(r, out, action, "Remove", "danger", "It can be added again; what its agents had queued is lost.");
+    if (ch->host_count == 1) {
+        buf_puts(out,
+                 "</div><div><p><strong>Forget its site.</strong> What is kept of it is overwritten, and it is never "
+                 "asked for again.</p><a class=\"button danger\" href=\"/forgotten?place=");
+        html_query_value(out, ch->hosts[0]);
+        buf_puts(out, "\">Forget the site</a>");
+    }
     buf_puts(out, "</div></section>\n");
 }
 
@@ -415,14 +407,10 @@ static void put_channel_facts(struct ask *r, struct buf *out, const struct c_cha
     fact_end(out);
     fact(out, "Agents send");
     buf_puts(out, ch->kind == SUMMARY_KEYWORDS ? "keywords only" : "whole text");
-    buf_puts(out, ch->wants_warc ? ", and the raw pages" : "");
+    buf_puts(out, ch->wants_warc ? ", and answers as they came, for WARC files" : "");
     fact_end(out);
     fact(out, "Looked at again");
-    if (ch->every_ms) {
-        buf_puts(out, "every ");
-        buf_put(out, every_text(r->arena, ch->every_ms));
-    } else
-        buf_puts(out, "never");
+    put_rule_words(r, out, ch);
     if (ch->checked) {
         buf_puts(out, "<span class=\"quietly\">last: ");
         put_ago(out, ch->checked, now);
@@ -476,6 +464,7 @@ static void put_channel_page(struct ask *r, struct buf *out, const struct c_chan
     buf_puts(out, "</dd></div></dl>");
     put_channel_tasks(r, out, ch);
     put_sites(r, out, ch);
+    put_channel_visits(r, out, ch);
     buf_puts(out, "</div>\n");
     put_channel_facts(r, out, ch);
     if (r->who.role < ROLE_OPERATOR || ch->is_removed)

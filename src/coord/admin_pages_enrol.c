@@ -161,6 +161,8 @@ void page_agent_new(struct ask *r, struct httpd_answer *ans)
                                     .more = " maxlength=\"64\" pattern=\"[A-Za-z0-9._\\-]+\" autocapitalize=\"none\" "
                                             "autofocus placeholder=\"nicosia-1\"",
                                     .help = "Letters, digits and . _ - ; it stays as long as the agent."});
+    form_check(r, out, "trusted", "A machine of my own",
+               "It is trusted from the start. Others are on probation for their first 500 pages.", false);
     buf_puts(out, "</div></fieldset>");
     put_agent_fields(r, out, NULL);
     buf_puts(out, "<div class=\"actions\"><button class=\"button main\">Add the agent</button><a class=\"button\" "

@@ -132,8 +132,10 @@ void page_networks(struct ask *r, struct httpd_answer *ans)
     put_lost_note(out);
     buf_puts(out, "</div>\n");
     pthread_mutex_lock(&r->c->lock);
-    if (r->who.role >= ROLE_OPERATOR)
+    if (r->who.role >= ROLE_OPERATOR) {
         put_move_form(r, out);
+        put_pins_form(r, out);
+    }
     put_networks(r, out);
     pthread_mutex_unlock(&r->c->lock);
     admin_end(r, ans, scripts_live);

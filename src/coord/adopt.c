@@ -24,7 +24,7 @@ struct adoption {
 static status adopt_channel(void *arg, uint64_t id, struct span packed)
 {
     struct adoption *a = arg;
-    struct channel_form f = {.every_ms = CHANNEL_EVERY_DEFAULT_MS};
+    struct channel_form f = {0};
     struct c_channel *ch = NULL;
     if (a->count == sizeof(a->channels) / sizeof(*a->channels) || channel_unpack(packed, &f.channel) != ST_OK)
         return ST_OK;

@@ -4,10 +4,12 @@
 
 #include "base/mem.h"
 #include "codec/armor.h"
+#include "coord/forgetting.h"
 #include "coord/state.h"
 #include "io/zones.h"
 #include "io/clock.h"
 #include "io/entropy.h"
+#include "plan/sanity.h"
 
 #define POLL_MS_DEFAULT 10000
 #define SAVE_MS 30000 /* figures that only people look at are written this often */
@@ -72,7 +74,7 @@ status agent_invite(struct coord *c, struct c_agent *a, struct buf *line)
 
 /* ---- settings ---- */
 
-static status take_form(struct c_agent *a, const struct agent_form *f, struct buf *why)
+static status take_form(const struct coord *c, struct c_agent *a, const struct agent_form *f, struct buf *why)
 {
     struct hours h;
     status st = hours_parse(f->hours, &h, why);
@@ -95,6 +97,12 @@ static status take_form(struct c_agent *a, const struct agent_form *f, struct bu
     a->latitude = f->latitude;
     a->longitude = f->longitude;
     a->has_place = f->has_place;
+    const struct city *city = f->has_place ? NULL : cities_named(&c->cities, f->place);
+    if (city) {
+        a->latitude = city->spot.latitude;
+        a->longitude = city->spot.longitude;
+        a->has_place = true;
+    }
     return ST_OK;
 }
 
@@ -123,7 +131,7 @@ status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **o
     }
     struct c_agent *a = mem_alloc(sizeof(*a));
     set_text(a->name, sizeof(a->name), f->name);
-    status st = take_form(a, f, why);
+    status st = take_form(c, a, f, why);
     if (st != ST_OK) {
         free(a);
         return st;
@@ -132,18 +140,20 @@ status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **o
     c->agents[c->agent_count++] = a;
     a->number = c->agent_count;
     a->added = clock_wall();
-    a->probation_left = COORD_PROBATION_PAGES;
+    a->probation_left = f->is_trusted ? 0 : COORD_PROBATION_PAGES;
     a->wants_setup = true;
     st = agent_invite(c, a, line);
     if (st == ST_OK)
         order_settings(c, a);
+    if (st == ST_OK && c->forgotten_list.n)
+        forgetting_greet(c, a);
     *out = a;
     return st;
 }
 
 status agent_change(struct coord *c, struct c_agent *a, const struct agent_form *f, struct buf *why)
 {
-    status st = take_form(a, f, why);
+    status st = take_form(c, a, f, why);
     if (st != ST_OK)
         return st;
     save_agent(c, a);
@@ -213,13 +223,29 @@ static int64_t poll_ms(const struct c_agent *a)
     return a->settings.poll_ms ? a->settings.poll_ms : POLL_MS_DEFAULT;
 }
 
+/* Since when it is silent. A poll that waits is no silence: it was our turn to speak. After a restart of ours the
+ * silence counts from then: agents had nobody to talk to. */
+static mono_ms silent_since(const struct coord *c, const struct c_agent *a)
+{
+    mono_ms since = a->answered_mono > a->heard_mono ? a->answered_mono : a->heard_mono;
+    return since ? since : c->started;
+}
+
+static int64_t move_after(const struct coord *c)
+{
+    return c->o.move_after_ms ? c->o.move_after_ms : COORD_MOVE_AFTER_MS;
+}
+
 bool agent_is_there(const struct coord *c, const struct c_agent *a)
 {
     if (!a->is_joined)
         return false;
     if (a->poll)
         return true;
-    return a->heard_mono && clock_mono() - a->heard_mono < 3 * poll_ms(a) + 30000;
+    int64_t most = 3 * poll_ms(a) + 30000;
+    if (most > move_after(c)) /* somebody wants to know sooner */
+        most = move_after(c);
+    return a->heard_mono && clock_mono() - silent_since(c, a) < most;
 }
 
 bool agent_may_work(const struct coord *c, const struct c_agent *a)
@@ -230,19 +256,53 @@ bool agent_may_work(const struct coord *c, const struct c_agent *a)
 /* May be given networks: it works, and is there or asleep. */
 static bool is_open(const struct coord *c, const struct c_agent *a)
 {
-    return agent_may_work(c, a) && (agent_is_there(c, a) || !agent_is_in_hours(a, clock_wall()));
+    bool has_enough = a->probation_left && a->networks >= COORD_PROBATION_NETWORKS && c->trusted >= SANITY_WITNESSES;
+    bool is_full = c->o.no_balance && balancer_room(c->balancer, a->number) <= 0;
+    return agent_may_work(c, a) && !has_enough && !is_full &&
+           (agent_is_there(c, a) || !agent_is_in_hours(a, clock_wall()));
+}
+
+/* As we see it; else, when it is on our own network, as it says. */
+bool agent_addr(const struct c_agent *a, struct addr *out)
+{
+    struct arena arena;
+    struct report r;
+    struct addr said;
+    bool is_known = a->peer.family && addr_classify(&a->peer) == ADDR_PUBLIC;
+    if (is_known)
+        *out = a->peer;
+    arena_init(&arena);
+    if (!is_known && a->setup.n && report_unpack(&arena, buf_span(&a->setup), &r) == ST_OK &&
+        addr_parse(r.setup.address, &said) == ST_OK && addr_classify(&said) == ADDR_PUBLIC) {
+        *out = said;
+        is_known = true;
+    }
+    arena_done(&arena);
+    return is_known;
 }
 
 void agent_tell_delegator(struct coord *c, struct c_agent *a)
 {
     a->is_told_open = is_open(c, a);
-    struct delegator_agent d = {
-        .number = a->number, .is_open = a->is_told_open, .weight = a->probation_left ? 0.25 : 1};
+    bool was_asleep = a->is_told_asleep;
+    a->is_told_asleep = a->is_joined && !agent_is_in_hours(a, clock_wall());
+    struct delegator_agent d = {.number = a->number,
+                                .is_open = a->is_told_open,
+                                .is_asleep = a->is_told_asleep,
+                                .weight = a->probation_left ? 0.25 : 1,
+                                .has_spot = a->has_place,
+                                .spot = {(float)a->latitude, (float)a->longitude}};
+    (void)agent_addr(a, &d.addr);
     if (a->settings.bytes_a_day)
         d.weight *= (double)a->settings.bytes_a_day / 10e9 < 1 ? (double)a->settings.bytes_a_day / 10e9 : 1;
     if (d.weight < 0.01)
         d.weight = 0.01;
+    d.is_new = a->probation_left != 0;
     delegator_agent_put(c->delegator, &d);
+    agent_country(c, a, a->country);
+    balancing_agent(c, a);
+    if (was_asleep && !a->is_told_asleep)
+        placing_agent_awake(c);
 }
 
 void agent_remove(struct coord *c, struct c_agent *a)
@@ -251,6 +311,7 @@ void agent_remove(struct coord *c, struct c_agent *a)
     struct fleet_number key = fleet_number(number);
     log_write(c->o.log, LOG_INFO, "agents", "removed name=%s", a->name);
     delegator_agent_remove(c->delegator, number);
+    balancer_agent_remove(c->balancer, number);
     /* Its key is worth nothing from here on. What it had is free once its lease is over: it may not know yet. */
     memset(&a->key, 0, sizeof(a->key));
     a->is_joined = false;
@@ -269,31 +330,34 @@ static void notice_absence(struct coord *c, struct c_agent *a, mono_ms now)
     bool is_away = a->is_joined && !agent_is_there(c, a) && agent_is_in_hours(a, clock_wall());
     if (is_away != a->was_away) {
         a->was_away = is_away;
+        if (is_away)
+            placing_agent_away(c, a->number);
         log_write(c->o.log, is_away ? LOG_WARN : LOG_INFO, "agents", is_away ? "not heard name=%s" : "back name=%s",
                   a->name);
     }
-    if (a->is_told_open != is_open(c, a)) {
+    if (a->is_told_open != is_open(c, a) ||
+        a->is_told_asleep != (a->is_joined && !agent_is_in_hours(a, clock_wall()))) {
         agent_tell_delegator(c, a);
         c->has_free = true;
     }
-    int64_t after = c->o.move_after_ms ? c->o.move_after_ms : COORD_MOVE_AFTER_MS;
-    /* After a restart of ours the silence counts from then: agents had nobody to talk to. */
-    mono_ms heard = a->heard_mono ? a->heard_mono : c->started;
-    if (is_away && now - heard > after)
+    if (is_away && now - silent_since(c, a) > move_after(c))
         assign_leave_agent(c, a->number, "the agent has not been heard for too long");
 }
 
 void agents_tick(struct coord *c, mono_ms now)
 {
     bool save = now - c->agents_saved >= SAVE_MS;
+    unsigned trusted = 0;
     for (size_t i = 0; i < c->agent_count; i++) {
         struct c_agent *a = c->agents[i];
         if (!a || !a->name[0])
             continue;
+        trusted += a->is_told_open && !a->probation_left;
         notice_absence(c, a, now);
         if (save && a->is_dirty)
             save_agent(c, a);
     }
+    c->trusted = trusted;
     if (save)
         c->agents_saved = now;
 }

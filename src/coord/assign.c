@@ -15,8 +15,6 @@
 
 #define SEEDS_BYTES_MAX (256u << 10) /* of a task: what does not fit is found again by its own crawl, or later */
 
-static void give(struct coord *c, struct c_network *n, uint64_t agent, const char *why);
-
 /* ---- small things ---- */
 
 static void list_add(struct c_network ***list, size_t *count, size_t *cap, struct c_network *n)
@@ -54,6 +52,7 @@ static void task_dispose(struct c_task *t)
     buf_done(&t->seeds);
     free(t->networks);
     free(t->ending);
+    free(t->late);
     free(t);
 }
 
@@ -118,7 +117,7 @@ static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
      * say so. A person can still move it. */
     if (n->state == NETWORK_OWNED && ch->pinned_agent && !ch->is_own && n->agent != ch->pinned_agent &&
         agent_get(c, ch->pinned_agent)) {
-        if (assign_move(c, n, ch->pinned_agent, "a channel in it is pinned to this agent") == ST_OK)
+        if (assign_move(c, n, ch->pinned_agent, MOVE_PINNED, "a channel in it is pinned to this agent") == ST_OK)
             return;
     }
     if (n->state == NETWORK_FREE)
@@ -131,6 +130,7 @@ static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
     if (list_has(t->networks, t->network_count, n))
         return;
     list_add(&t->networks, &t->network_count, &t->network_cap, n);
+    late_remove(t, n);
     t->is_ended = false;
     t->wants_states |= n->had_agent || ch->was_crawled;
     t->wants_links |= n->was_lost || ch->wants_links;
@@ -184,24 +184,16 @@ void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct
     }
 }
 
-static struct c_network *network_of(struct coord *c, const struct addr *addr)
+/* A host has come into a network that tasks have already. */
+static void read_again(struct coord *c, struct c_host *h, struct c_network *n)
 {
-    struct network net = addr_network(addr);
-    char text[ADDR_TEXT_MAX + 4];
-    struct span name = span_str(network_format(&net, text));
-    uint64_t key = siphash(&c->key, name);
-    struct c_network *n = table_get(&c->networks, key);
-    if (!n) {
-        n = mem_alloc(sizeof(*n));
-        n->network = net;
-        memcpy(n->text, name.p, name.n);
-        n->state = NETWORK_FREE;
-        n->since = clock_wall();
-        table_put(&c->networks, key, n);
-        c->has_free = true;
-        save_network(c, n);
+    for (size_t i = 0; i < h->channel_count; i++) {
+        struct c_task *t = n->state == NETWORK_OWNED ? task_of(c, h->channels[i], n->agent) : NULL;
+        if (!t || !list_has(t->networks, t->network_count, n))
+            continue; /* cover does it */
+        t->wants_states = t->wants_links = true;
+        dirty(c, t);
     }
-    return n;
 }
 
 static void lead_to(struct c_host *h, const struct network *net)
@@ -247,12 +239,16 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
         h->retry_at = clock_mono() + COORD_RETRY_HOST_MS * (st == ST_REFUSED ? 60 : 1);
         return;
     }
-    struct c_network *n = network_of(c, addr);
+    struct c_network *n = network_at(c, addr, span_str(h->name)), *was = h->network;
     if (h->network != n) {
         if (h->network) /* what was found there is on its way */
             lead_to(h, &h->network->network);
         leave_network(h);
         h->network = n;
+        if (was && was->agent != n->agent) { /* what waited there is lost: its pages are read again for their links */
+            n->had_agent = n->was_lost = true;
+            read_again(c, h, n);
+        }
         n->hosts = mem_grow(n->hosts, &n->host_cap, n->host_count + 1, sizeof(struct c_host *));
         n->hosts[n->host_count++] = h;
     }
@@ -261,6 +257,11 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
     save_host(c, h);
     for (size_t i = 0; i < h->channel_count; i++)
         cover(c, h->channels[i], n);
+    if (was != n) { /* each host is a part of the load */
+        balancing_network(c, n);
+        if (was)
+            balancing_network(c, was);
+    }
     if (n->state == NETWORK_OWNED)
         flush_seeds(c, h);
 }
@@ -296,25 +297,9 @@ void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct s
 
 /* ---- networks ---- */
 
-static void ask_strategy(struct coord *c, struct c_network *n, uint64_t not_agent)
-{
-    struct delegate_question q = {.network = n->network, .not_agent = not_agent};
-    struct delegate_answer answer;
-    if (n->host_count) {
-        q.addr = n->hosts[0]->addr;
-        q.domain = domain_registered(span_str(n->hosts[0]->name));
-    }
-    delegator_ask(c->delegator, &q, &answer);
-    if (answer.verdict == DELEGATE_TO)
-        give(c, n, answer.agent, buf_cstr(&answer.why));
-    else
-        c->has_free = true;
-    buf_done(&answer.why);
-}
-
 /* Who a channel in the network is pinned to. A person's word counts; that of an agent's owner only while nothing else
  * is there. */
-static uint64_t pinned_agent_of(struct coord *c, const struct c_network *n)
+uint64_t assign_pinned(struct coord *c, const struct c_network *n)
 {
     uint64_t owner = 0;
     bool has_others = false;
@@ -335,25 +320,32 @@ static uint64_t pinned_agent_of(struct coord *c, const struct c_network *n)
 static void place_network(struct coord *c, struct c_network *n, uint64_t to, uint64_t not_agent)
 {
     struct c_agent *a = agent_get(c, to);
-    uint64_t pinned = pinned_agent_of(c, n);
-    if (a && agent_may_work(c, a))
-        give(c, n, to, n->why);
-    else if (pinned)
-        give(c, n, pinned, "a channel in it is pinned to this agent");
+    uint64_t pinned = assign_pinned(c, n);
+    if (a && agent_may_work(c, a) && pinning_allows(c, n, to))
+        assign_give(c, n, to, n->why);
+    else if (pinned && pinning_allows(c, n, pinned))
+        assign_give(c, n, pinned, "a channel in it is pinned to this agent");
     else
-        ask_strategy(c, n, not_agent);
+        placing_ask(c, n, not_agent);
 }
 
-static void give(struct coord *c, struct c_network *n, uint64_t agent, const char *why)
+void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const char *why)
 {
     char kept[sizeof(n->why)];
     snprintf(kept, sizeof(kept), "%s", why);
+    struct c_agent *a = agent_get(c, agent);
+    if (a)
+        a->networks++;
     n->agent = agent;
     n->next_agent = 0;
+    n->rtt_us = n->server_us = 0; /* of the one before */
     n->state = NETWORK_OWNED;
     n->since = clock_wall();
     memcpy(n->why, kept, sizeof(n->why));
-    delegator_assigned(c->delegator, &n->network, agent);
+    placing_given(c, n);
+    struct delegate_question q = placing_question(c, n);
+    if (!n->is_trial && !n->network.parts) /* else the strategy is asked again; or it never is */
+        delegator_assigned(c->delegator, &q, agent);
     struct c_task *last = NULL;
     for (size_t i = 0; i < n->host_count; i++) {
         struct c_host *h = n->hosts[i];
@@ -374,8 +366,14 @@ static void give(struct coord *c, struct c_network *n, uint64_t agent, const cha
         last->handed = n;
         dirty(c, last);
     }
+    if (!n->had_agent)
+        diary_note_given(c);
+    if (n->was_agent && n->was_agent != agent)
+        diary_note_move(c, n, n->was_agent, agent, n->move);
+    n->was_agent = 0;
     n->had_agent = true;
     save_network(c, n);
+    balancing_network(c, n);
     log_write(c->o.log, LOG_INFO, "assign", "network=%s agent=%llu why=\"%s\"", n->text, (unsigned long long)agent,
               n->why);
 }
@@ -383,17 +381,31 @@ static void give(struct coord *c, struct c_network *n, uint64_t agent, const cha
 static void settle(struct coord *c, struct c_network *n)
 {
     uint64_t old = n->agent, to = n->next_agent;
+    struct c_agent *a = agent_get(c, old);
+    if (a && a->networks)
+        a->networks--;
     n->state = NETWORK_FREE;
     n->agent = n->next_agent = 0;
-    delegator_assigned(c->delegator, &n->network, 0);
+    n->was_agent = old;
+    struct delegate_question q = placing_question(c, n);
+    if (!n->network.parts)
+        delegator_assigned(c->delegator, &q, 0);
+    n->spread_to = 0;
+    balancing_network(c, n);
+    if (n->split) {
+        splitting_finish(c, n);
+        return;
+    }
     save_network(c, n);
     place_network(c, n, to, old);
 }
 
-status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char *why)
+status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind kind, const char *why)
 {
     struct c_agent *a = to ? agent_get(c, to) : NULL;
     if (to && (!a || !agent_may_work(c, a)))
+        return ST_REFUSED;
+    if (n->state == NETWORK_SPLIT)
         return ST_REFUSED;
     if (n->state == NETWORK_FREE) {
         snprintf(n->why, sizeof(n->why), "%s", why);
@@ -403,8 +415,11 @@ status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char
     if (n->state == NETWORK_OWNED && n->agent == to)
         return ST_EXISTS;
     n->next_agent = to;
+    n->move = kind;
     snprintf(n->why, sizeof(n->why), "%s", why);
     if (n->state == NETWORK_LEAVING) {
+        free(n->split); /* whoever speaks last */
+        n->split = NULL;
         save_network(c, n);
         return ST_OK;
     }
@@ -425,6 +440,7 @@ status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char
     }
     c->has_leaving = true;
     save_network(c, n);
+    balancing_network(c, n);
     if (!n->leaving)
         settle(c, n);
     return ST_OK;
@@ -434,7 +450,7 @@ void assign_leave_agent(struct coord *c, uint64_t agent, const char *why)
 {
     size_t at = 0;
     for (struct c_network *n; (n = table_next(&c->networks, &at));)
-        if (n->agent == agent && n->state == NETWORK_OWNED && assign_move(c, n, 0, why) != ST_OK)
+        if (n->agent == agent && n->state == NETWORK_OWNED && assign_move(c, n, 0, MOVE_AWAY, why) != ST_OK)
             log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
 }
 
@@ -538,17 +554,18 @@ void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
     }
 }
 
-/* It never was told: when it comes back it should know. Nobody waits for the answer. */
-static void order_end_of(struct coord *c, struct c_task *t, const struct c_network *n)
+/* It never was told: when it comes back it should know. Returns the number of the order. */
+static uint64_t order_end_of(struct coord *c, struct c_task *t, const struct c_network *n)
 {
     struct c_agent *a = agent_get(c, t->agent);
     struct span name = span_str(n->text);
     struct buf body = {0};
     if (!a || !a->is_joined)
-        return;
+        return 0;
     end_order_pack(&(struct end_order){.task = t->number, .networks = &name, .network_count = 1}, &body);
     agent_order(c, a, ORDER_END_TASK, buf_span(&body));
     buf_done(&body);
+    return a->orders_given;
 }
 
 /* The old owner was not heard for so long that its lease is over: it has stopped by itself. */
@@ -562,8 +579,8 @@ static void expire(struct coord *c, struct c_network *n)
             continue;
         for (size_t k = 0; k < t->ending_count; k++)
             if (t->ending[k] == n) {
-                if (k >= t->end_asked)
-                    order_end_of(c, t, n);
+                uint64_t order = k >= t->end_asked ? order_end_of(c, t, n) : t->end_order;
+                late_add(t, n, agent_get(c, t->agent), order);
                 memmove(&t->ending[k], &t->ending[k + 1], (t->ending_count - k - 1) * sizeof(struct c_network *));
                 t->ending_count--;
                 t->end_asked -= k < t->end_asked;
@@ -622,24 +639,6 @@ void assign_drop_tasks(struct coord *c, struct c_channel *ch)
         task_dispose(t);
     }
     ch->task_count = 0;
-}
-
-bool assign_recheck(struct coord *c, struct c_channel *ch, bool is_whole)
-{
-    bool any = ch->task_count == 0;
-    for (size_t i = 0; i < ch->task_count; i++) {
-        struct c_task *t = ch->tasks[i];
-        struct c_agent *a = agent_get(c, t->agent);
-        if (!a || t->is_ended || t->progress.state != TASK_DONE)
-            continue;
-        struct buf b = {0};
-        recheck_order_pack(&(struct recheck_order){.task = t->number, .is_whole = is_whole}, &b);
-        agent_order(c, a, ORDER_RECHECK, buf_span(&b));
-        t->progress.state = TASK_RUNNING;
-        buf_done(&b);
-        any = true;
-    }
-    return any;
 }
 
 /* ---- now and then ---- */
@@ -733,10 +732,13 @@ static bool may_be_there(const struct c_host *h, uint64_t agent, const struct ad
     return false;
 }
 
-bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address)
+bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address,
+                   bool is_list)
 {
     struct addr addr;
-    if (t->agent != agent || channel_check(t->channel->channel, u, 0, NULL) != CHANNEL_YES)
+    struct channel *ch = t->channel->channel;
+    if (t->agent != agent ||
+        (channel_check(ch, u, 0, NULL) != CHANNEL_YES && !(is_list && channel_takes_list(ch, u, 0))))
         return false;
     const struct c_host *h = table_get(&c->hosts, siphash(&c->key, u->host));
     if (h && h->pinned_agent == agent)
@@ -766,6 +768,9 @@ void assign_free(struct coord *c)
     at = 0;
     for (struct c_network *n; (n = table_next(&c->networks, &at));) {
         free(n->hosts);
+        free(n->probes);
+        free(n->parts);
+        free(n->split);
         free(n);
     }
     table_done(&c->networks);

@@ -170,6 +170,16 @@ static bool is_signed(struct coord *c, const struct httpd_request *req, struct c
     return is;
 }
 
+/* It has moved, or came for the first time. */
+static void note_peer(struct coord *c, struct c_agent *a, const struct addr *peer)
+{
+    if (addr_eq(&a->peer, peer))
+        return;
+    a->peer = *peer;
+    agent_tell_delegator(c, a);
+    placing_meet(c, a);
+}
+
 /* True: `a` said it, now. Otherwise the answer is filled in. */
 static bool is_proven(struct coord *c, const struct httpd_request *req, struct caller *caller, struct httpd_answer *ans)
 {
@@ -201,6 +211,7 @@ static bool is_proven(struct coord *c, const struct httpd_request *req, struct c
         a->is_dirty = true;
         a->calls_open++;
         caller->is_counted = true;
+        note_peer(c, a, &req->peer);
     } else if (a) {
         hint(c, a, caller, ans);
     }

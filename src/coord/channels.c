@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "codec/digest.h"
+#include "coord/recrawling.h"
 #include "coord/state.h"
 #include "io/clock.h"
 #include "store/file.h"
@@ -57,6 +58,12 @@ static void seed_all(struct coord *c, struct c_channel *ch)
         if (url_parse(&a, o->seeds[i], NULL, &u) == ST_OK)
             assign_host(c, ch, u.host);
     }
+    for (size_t i = 0; i < o->list_count; i++) { /* whoever has its network reads it */
+        struct url u;
+        arena_reset(&a);
+        if (url_parse(&a, o->lists[i], NULL, &u) == ST_OK)
+            assign_host(c, ch, u.host);
+    }
     arena_done(&a);
 }
 
@@ -92,6 +99,7 @@ status channel_put(struct coord *c, struct channel_form *f, struct c_channel **o
     }
     ch->channel = f->channel;
     f->channel = NULL;
+    channel_refuse(ch->channel, c->forgotten);
     set_text(ch->label, sizeof(ch->label), f->label);
     set_text(ch->program, sizeof(ch->program), f->program);
     ch->kind = f->kind ? f->kind : SUMMARY_TEXT;
@@ -100,13 +108,14 @@ status channel_put(struct coord *c, struct channel_form *f, struct c_channel **o
     ch->is_found = f->is_found;
     ch->is_own = f->is_own;
     ch->expected_pages = f->expected_pages;
-    ch->every_ms = f->every_ms;
+    ch->recrawl.rule = f->rule;
     ch->pinned_agent = pinned;
     note_domains(c, ch);
     save_channel(c, ch);
     seed_all(c, ch);
     if (!is_new)
         assign_channel_changed(c, ch);
+    recrawling_changed(c, ch);
     *out = ch;
     return ST_OK;
 }
@@ -127,8 +136,9 @@ static void links_path(const struct coord *c, const struct c_channel *ch, struct
 /* Its tasks have to end first: their agents still work on it. */
 void channel_remove(struct coord *c, struct c_channel *ch)
 {
-    ch->is_removed = ch->is_paused = true;
+    ch->is_removed = ch->is_paused = c->has_removed = true;
     save_channel(c, ch);
+    recrawling_changed(c, ch);
     assign_channel_ends(c, ch);
 }
 
@@ -163,6 +173,8 @@ static bool bury(struct coord *c, struct c_channel *ch)
     for (size_t i = 0; i < ch->task_count; i++)
         if (!ch->tasks[i]->is_ended)
             return false;
+    if (!recrawling_let_go(c, ch))
+        return false;
     assign_drop_tasks(c, ch);
     forget_domains(c, ch);
     forget_hosts(c, ch);
@@ -331,7 +343,7 @@ void channels_discover(struct coord *c, const struct url *u)
     buf_puts(&seed, "/");
     struct span seeds[] = {buf_span(&seed)};
     struct channel_opts o = {.seeds = seeds, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
-    struct channel_form f = {.label = u->host, .is_found = true, .every_ms = CHANNEL_EVERY_DEFAULT_MS};
+    struct channel_form f = {.label = u->host, .is_found = true};
     struct c_channel *ch;
     status st = channel_new(&o, &f.channel, &why);
     if (st == ST_OK && !channel_get(c, channel_id(f.channel)))
@@ -343,22 +355,33 @@ void channels_discover(struct coord *c, const struct url *u)
     buf_done(&why);
 }
 
-/* ---- rechecks ---- */
+/* ---- how often ---- */
+
+void channel_set_every(struct recrawl_rule *rule, int64_t every_ms)
+{
+    rule->is_never = every_ms == 0;
+    rule->at_most_every = rule->at_least_every = every_ms;
+}
+
+int64_t channel_every_ms(const struct c_channel *ch)
+{
+    const struct recrawl_rule *r = &ch->recrawl.rule;
+    return r->at_most_every == r->at_least_every ? r->at_most_every : 0;
+}
+
+/* ---- now and then ---- */
 
 void channels_tick(struct coord *c, wall_ms now)
 {
     size_t at = 0;
+    if (!c->has_removed)
+        return;
+    c->has_removed = false;
     for (struct c_channel *ch; (ch = table_next(&c->channels, &at));) {
-        if (ch->is_removed) {
-            if (bury(c, ch))
-                return; /* slots have moved: the others have their turn next time */
+        if (!ch->is_removed)
             continue;
-        }
-        if (!ch->every_ms || ch->is_paused || now - ch->checked < ch->every_ms)
-            continue;
-        if (assign_recheck(c, ch, false)) {
-            ch->checked = now;
-            ch->wants_links = false;
-        }
+        c->has_removed = true;
+        if (bury(c, ch))
+            return; /* slots have moved: the others have their turn next time */
     }
 }

@@ -9,8 +9,13 @@
 #include "base/mem.h"
 #include "coord/admin.h"
 #include "coord/calls.h"
+#include "coord/forgetting.h"
+#include "coord/freshness.h"
 #include "coord/inbox.h"
 #include "coord/ingest.h"
+#include "coord/pings.h"
+#include "coord/recrawling.h"
+#include "coord/refresh.h"
 #include "coord/state.h"
 #include "coord/trust.h"
 #include "io/clock.h"
@@ -120,13 +125,21 @@ static void on_tick(void *arg)
     mono_ms now = clock_mono();
     resolve_some(c);
     pthread_mutex_lock(&c->lock);
+    networks_tick(c, now);
+    placing_tick(c, now);
+    balancing_tick(c, now);
     assign_tick(c, now);
     trust_tick(c, now);
+    recrawling_tick(c, clock_wall());
+    pings_tick(c, now);
     polls_tick(c, now);
     if (now - c->slow_tick >= SLOW_TICK_MS) {
         c->slow_tick = now;
         agents_tick(c, now);
         channels_tick(c, clock_wall());
+        refresh_tick(c, c->refresh, clock_wall());
+        diary_tick(c, now);
+        freshness_sample(c, now);
     }
     pthread_mutex_unlock(&c->lock);
     admin_tick(c->admin, now);
@@ -161,6 +174,8 @@ void coord_stop(struct coord *c)
 static bool on_admit(void *self, const struct httpd_request *req, struct httpd_admission *adm, struct httpd_answer *ans)
 {
     struct coord *c = self;
+    if (pings_is_ours(req->target))
+        return pings_admit(c, req, adm, ans);
     return calls_is_ours(req->target) ? calls_admit(c, req, adm, ans) : true; /* searches have no body */
 }
 
@@ -175,6 +190,8 @@ static void on_request(void *self, const struct httpd_request *req, struct httpd
     struct coord *c = self;
     if (calls_is_ours(req->target))
         calls_handle(c, req, ans);
+    else if (pings_is_ours(req->target))
+        pings_handle(c, req, ans);
     else
         serve_request(c->serve, req, ans);
 }
@@ -228,6 +245,10 @@ static void keep_opts(struct coord *c, const struct coord_opts *o)
     c->o.version = span_str(mem_str(o->version));
     c->o.dns.server = span_str(mem_str(o->dns.server));
     c->o.dns.hosts = span_str(mem_str(o->dns.hosts));
+    struct buf path = {0};
+    buf_printf(&path, o->hierarchy_file ? "%s" : "%s/hierarchy", o->hierarchy_file ? o->hierarchy_file : o->data_dir);
+    c->hierarchy_path = mem_str(buf_span(&path));
+    buf_done(&path);
 }
 
 static status open_state(struct coord *c, struct buf *why)
@@ -244,8 +265,15 @@ static status open_state(struct coord *c, struct buf *why)
         st = inbox_open(c->data_dir, &c->inbox);
     if (st == ST_OK)
         st = records_load(c, why);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        forgetting_share(c);
         channels_index(c);
+        networks_index(c);
+        diary_open(c);
+        st = recrawling_open(c, why);
+    }
+    if (st == ST_OK)
+        freshness_open(c);
     return st;
 }
 
@@ -264,10 +292,7 @@ static void begin_again(struct coord *c)
             h->state = HOST_FAILED;
             h->retry_at = 0;
         }
-    at = 0;
-    for (struct c_network *n; (n = table_next(&c->networks, &at));)
-        if (n->state == NETWORK_OWNED)
-            delegator_assigned(c->delegator, &n->network, n->agent);
+    placing_begin(c);
 }
 
 static status open_rest(struct coord *c, struct buf *why)
@@ -286,9 +311,25 @@ static status open_rest(struct coord *c, struct buf *why)
         st = entropy_draw(&seed, sizeof(seed));
     if (st != ST_OK)
         return st;
-    c->delegator = delegator_new(
-        &(struct delegator_opts){.strategy = c->o.strategy ? c->o.strategy : DELEGATE_HASH, .seed = seed});
+    st = networks_open_hierarchy(c, why);
+    if (st == ST_OK)
+        st = cities_read(cities_text(), &c->cities);
+    if (st != ST_OK)
+        return st;
+    c->balancer = balancer_new(c->o.balance ? c->o.balance : BALANCE_GAIN);
+    st = pinning_load(c, why);
+    if (st != ST_OK)
+        return st;
+    c->delegator = delegator_new(&(struct delegator_opts){.strategy = c->o.strategy ? c->o.strategy : DELEGATE_LEARNED,
+                                                          .seed = seed,
+                                                          .threshold_ms = c->o.threshold_ms,
+                                                          .same_holder = c->o.same_holder,
+                                                          .cost_ms = c->o.probe_cost_ms,
+                                                          .hierarchy = c->hierarchy,
+                                                          .cities = &c->cities});
     c->trust = trust_new(seed);
+    c->pings = pings_new(&c->key);
+    c->refresh = refresh_new(c);
     begin_again(c);
     c->strangers = limiter_new(
         &(struct limiter_opts){.per_s = STRANGERS_PER_S, .burst = 20, .loopback_factor = 20, .key = c->key});
@@ -370,6 +411,7 @@ static void free_agents(struct coord *c)
             save_agent(c, a);
         buf_done(&a->report);
         buf_done(&a->setup);
+        free(a->rtts);
         free(a);
     }
     free(c->agents);
@@ -383,6 +425,7 @@ void coord_free(struct coord *c)
     c->is_stopping = true;
     polls_end(c);
     pthread_mutex_unlock(&c->lock);
+    refresh_free(c->refresh);
     workers_stop(c->workers);
     if (c->serve)
         serve_stop(c->serve);
@@ -398,6 +441,13 @@ void coord_free(struct coord *c)
         waker_free(c->waker);
     loop_free(c->loop);
     inbox_free(c->inbox);
+    if (c->fleet) {
+        diary_save(c);
+        freshness_look(c);
+        freshness_save(c);
+    }
+    freshness_free(c);
+    recrawling_free(c);
     free_agents(c);
     assign_free(c);
     size_t at = 0;
@@ -405,8 +455,16 @@ void coord_free(struct coord *c)
         channel_dispose(ch);
     table_done(&c->channels);
     table_done(&c->domains);
+    places_free(c->forgotten);
+    buf_done(&c->forgotten_list);
     trust_free(c->trust);
+    pings_free(c->pings);
     delegator_free(c->delegator);
+    cities_done(&c->cities);
+    placing_free(c);
+    pinning_free(c);
+    balancer_free(c->balancer);
+    networks_free(c);
     limiter_free(c->strangers);
     limiter_free(c->refusals);
     limiter_free(c->all_refusals);
@@ -478,7 +536,8 @@ static bool add_tasks(const struct coord *c, struct coord_progress *p)
         p->queued += t->progress.queued;
         p->fetched += t->progress.fetched;
         p->errors += t->progress.errors;
-        all_done &= t->progress.state == TASK_DONE && !t->is_dirty;
+        /* One that was asked to look again may not have said yet that it does. */
+        all_done &= t->progress.state == TASK_DONE && !t->is_dirty && !t->channel->recrawl.asked;
     }
     return all_done;
 }
@@ -508,5 +567,6 @@ void coord_get_progress(struct coord *c, struct coord_progress *out)
     out->packages_waiting = ingest.waiting;
     out->index_docs = ingest.index_docs;
     out->is_quiet = all_done && out->tasks > 0 && out->hosts == out->hosts_placed &&
-                    out->networks == out->networks_owned && !out->spooled && !out->packages_waiting;
+                    out->networks == out->networks_owned && !out->spooled && !out->packages_waiting &&
+                    ingest.is_searchable;
 }

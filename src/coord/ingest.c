@@ -10,7 +10,11 @@
 #include "apply/apply.h"
 #include "base/mem.h"
 #include "codec/digest.h"
+#include "coord/alike_job.h"
+#include "coord/archive.h"
+#include "coord/forgetting.h"
 #include "coord/inbox.h"
+#include "coord/recrawling.h"
 #include "coord/trust.h"
 #include "io/clock.h"
 #include "store/seen.h"
@@ -26,20 +30,24 @@ struct ingest {
     struct coord *c;
     struct store *store;
     struct apply *apply;
+    struct warc_store *archive;
+    struct alike_job *alike;
+    struct forgetting *forgetting;
     struct seen *told; /* URLs that are pages here, or were given to somebody as seeds */
     struct arena arena;
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t lock; /* the next four */
+    pthread_mutex_t lock; /* the next five */
     pthread_cond_t changed;
     bool is_stopping, has_work;
     struct ingest_stats shown;
+    uint64_t written; /* contents there are */
     /* the thread's own */
     struct ingest_stats stats;
     struct fleet_package *waiting;
     size_t waiting_count, waiting_cap;
     mono_ms published, applied;
-    bool is_unpublished, is_ungathered;
+    bool is_ungathered;
     /* the package under way */
     const struct fleet_package *package;
     uint64_t next; /* fetch number */
@@ -57,14 +65,17 @@ static void take_link(struct ingest *i, struct c_agent *a, struct c_channel *fro
     struct url u;
     bool is_new = false;
     uint64_t key = siphash(&c->key, l->url);
-    if (url_parse(&i->arena, l->url, NULL, &u) != ST_OK || !url_is_http(&u))
+    if (url_parse(&i->arena, l->url, NULL, &u) != ST_OK || !url_is_http(&u) || forgetting_has(c, &u))
         return;
     channel_know_link(from, digest_blake2b64(l->url));
+    struct c_channel *in[1];
+    bool is_known = channels_of_url(c, &u, in, 1);
+    if (is_known)
+        recrawling_linked(c, in[0], from);
     if (seen_add(i->told, &key, 1, &is_new) != ST_OK || !is_new)
         return;
     i->stats.links++;
-    struct c_channel *in[1];
-    if (channels_of_url(c, &u, in, 1))
+    if (is_known)
         channels_link(c, &u);
     else if (c->o.discovers && trust_new_site(c, a, &i->new_sites)) {
         i->stats.new_sites++;
@@ -73,9 +84,10 @@ static void take_link(struct ingest *i, struct c_agent *a, struct c_channel *fro
     }
 }
 
-/* Lock held. NULL: the agent has no business with this page, or lied before. *distrust: see assign_distrust_of. */
+/* Lock held. NULL: the agent has no business with this page, or lied before. *distrust: see assign_distrust_of.
+ * *is_late: it had when it was there. */
 static struct c_channel *channel_of_visit(struct ingest *i, struct c_agent *a, uint64_t task, const struct summary *s,
-                                          uint64_t *distrust)
+                                          uint64_t *distrust, bool *is_late)
 {
     struct coord *c = i->c;
     struct url u;
@@ -83,13 +95,17 @@ static struct c_channel *channel_of_visit(struct ingest *i, struct c_agent *a, u
     if (!a || a->is_demoted || !t || url_parse(&i->arena, s->url, NULL, &u) != ST_OK)
         return NULL;
     *distrust = assign_distrust_of(c, &u);
-    return assign_allows(c, a->number, t, &u, s->address) ? t->channel : NULL;
+    bool may = assign_allows(c, a->number, t, &u, s->address, s->page_flags & PAGE_LIST);
+    *is_late = !may && t->agent == a->number && late_allows(c, t, &u, s->address, i->package->sequence);
+    return may || *is_late ? t->channel : NULL;
 }
 
 /* What can be told from the text is not taken from the agent. A text that was cut, or that a program made, or that came
  * as words, has another digest than the page. */
 static void check_digest(const struct c_channel *ch, struct summary *s)
 {
+    if (s->page_flags & PAGE_LIST)
+        s->page_flags |= PAGE_NOINDEX; /* one has no text */
     if (s->is_keywords || ch->program[0] || s->text.n + CHARACTER_MAX > PACKAGE_TEXT_MAX)
         return;
     s->text_bytes = s->text.n;
@@ -119,6 +135,27 @@ static status forget_lies(struct ingest *i, uint64_t key, const struct summary *
     return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
+static status note_known(void *arg, const struct page *p)
+{
+    *(bool *)arg = true;
+    return ST_OK;
+}
+
+/* What somebody brought is not replaced by what comes late. */
+static status is_in_store(struct ingest *i, uint64_t key, bool *is_known)
+{
+    status st = apply_begin(i->apply);
+    if (st == ST_OK)
+        st = store_page_get(i->store, key, note_known, is_known);
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
+static bool is_forgotten(struct ingest *i, const struct summary *s)
+{
+    struct url u;
+    return places_count(i->c->forgotten) && url_parse(&i->arena, s->url, NULL, &u) == ST_OK && forgetting_has(i->c, &u);
+}
+
 static status take_visit(void *arg, uint64_t task, summary_kind kind, const struct summary *given)
 {
     struct ingest *i = arg;
@@ -128,9 +165,14 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     arena_reset(&i->arena);
     s.fetch_number = i->next++;
     pthread_mutex_lock(&c->lock);
+    if (is_forgotten(i, &s)) { /* found before its agent was told */
+        pthread_mutex_unlock(&c->lock);
+        return ST_OK;
+    }
     uint64_t distrust = 0;
+    bool is_late = false;
     struct c_agent *a = agent_get(c, i->package->agent);
-    struct c_channel *ch = channel_of_visit(i, a, task, &s, &distrust);
+    struct c_channel *ch = channel_of_visit(i, a, task, &s, &distrust, &is_late);
     if (!ch) {
         if (a) {
             a->dropped++;
@@ -142,6 +184,7 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
         return ST_OK;
     }
     s.channel = ch->id;
+    bool is_kept = ch->wants_warc && s.capture.n;
     if (!ch->program[0]) /* then nobody made any */
         s.field_count = 0;
     check_digest(ch, &s);
@@ -155,8 +198,15 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     }
     pthread_mutex_unlock(&c->lock);
     s.links = links;
+    if (is_kept && !warc_store_visit(i->archive, &s))
+        i->strange++; /* the visit itself counts */
+    s.capture = (struct span){0};
     uint64_t key = siphash(&c->key, s.url);
-    status st = seen_add(i->told, &key, 1, &is_new);
+    bool is_known = false;
+    status st = is_late ? is_in_store(i, key, &is_known) : ST_OK;
+    if (st != ST_OK || is_known)
+        return st;
+    st = seen_add(i->told, &key, 1, &is_new);
     if (st == ST_OK)
         st = forget_lies(i, key, &s, distrust);
     if (st != ST_OK)
@@ -164,6 +214,8 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     buf_clear(&i->packed);
     summary_pack(&s, &i->packed);
     st = apply_summary(i->apply, buf_span(&i->packed), NULL);
+    if (st == ST_OK && s.rate) /* its agent saw the visits that did not travel, too */
+        st = store_page_put_rate(i->store, key, s.rate);
     if (st == ST_OK && apply_pending(i->apply) >= COMMIT_VISITS)
         st = apply_commit(i->apply);
     i->stats.visits++;
@@ -225,6 +277,7 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
     i->next = p->base;
     i->new_sites = 0;
     i->strange = 0;
+    warc_store_begin(i->archive, p->agent, p->sequence);
     if (st == ST_OK) /* its signature was checked when it came */
         st = package_read(buf_span(&bytes), NULL, NULL, take_visit, i);
     buf_done(&bytes);
@@ -234,7 +287,8 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
         i->stats.damaged++;
         apply_rollback(i->apply);
         st = ST_OK;
-    }
+    } else if (st == ST_OK)
+        st = warc_store_commit(i->archive);
     if (st == ST_OK)
         st = apply_commit(i->apply);
     if (st == ST_OK)
@@ -252,23 +306,28 @@ static void show(struct ingest *i, uint64_t waiting)
     pthread_mutex_lock(&i->lock);
     i->shown = i->stats;
     i->shown.waiting = waiting;
+    i->written = apply_written(i->apply);
     pthread_mutex_unlock(&i->lock);
 }
 
 static void publish(struct ingest *i, mono_ms now)
 {
     status st = ST_OK;
-    if (i->is_unpublished && now - i->published >= PUBLISH_MS) {
+    struct apply_stats index;
+    apply_get_stats(i->apply, &index);
+    if (index.index_applied < apply_written(i->apply) && now - i->published >= PUBLISH_MS) {
         st = apply_publish(i->apply);
         i->published = now;
-        i->is_unpublished = false;
     }
     if (st == ST_OK && i->is_ungathered && now - i->applied >= GATHER_MS) {
         st = apply_finish(i->apply);
-        i->is_ungathered = false;
+        i->is_ungathered = st != ST_OK;
+        i->applied = now; /* of no consequence, unless it is to be done again */
     }
     if (st != ST_OK)
         note_trouble(i->c, st, "write to the index");
+    else
+        alike_job_poke(i->alike, now, !i->is_ungathered, apply_written(i->apply), index.index_docs);
     i->stats.trouble = st;
 }
 
@@ -313,7 +372,7 @@ static void work_off(struct ingest *i)
     pthread_mutex_unlock(&c->lock);
     for (size_t k = 0; st == ST_OK && k < i->waiting_count && !is_stopping(i); k++) {
         st = apply_package(i, &i->waiting[k]);
-        i->is_unpublished = i->is_ungathered = true;
+        i->is_ungathered = true;
         i->applied = clock_mono();
         publish(i, i->applied);
         show(i, i->waiting_count - k - (st == ST_OK));
@@ -336,8 +395,10 @@ static void *run(void *arg)
             work_off(i);
         else
             wait_a_little(i);
+        forgetting_tick(i->forgetting, clock_mono());
         publish(i, clock_mono());
     }
+    forgetting_stop(i->forgetting);
     status st = apply_commit(i->apply);
     if (st == ST_OK)
         st = apply_finish(i->apply);
@@ -398,11 +459,22 @@ status ingest_new(struct coord *c, struct ingest **out, struct buf *why)
             buf_printf(why, "%s: %s", path.p, st == ST_IO ? strerror(errno) : status_name(st));
     }
     if (st == ST_OK)
-        st = apply_open(&(struct apply_opts){.store = i->store, .index_memory = c->o.index_memory, .log = c->o.log},
+        st = forgetting_new(
+            &(struct forgetting_opts){.c = c, .store = i->store, .apply = &i->apply, .archive = &i->archive},
+            &i->forgetting, why);
+    if (st == ST_OK)
+        st = apply_open(&(struct apply_opts){.store = i->store,
+                                             .no_documents = c->o.no_documents,
+                                             .index_memory = c->o.index_memory,
+                                             .log = c->o.log},
                         &i->apply, &start, why);
     if (st == ST_OK)
+        st = warc_store_new(&(struct warc_store_opts){.data_dir = c->data_dir, .version = c->o.version}, &i->archive,
+                            why);
+    if (st == ST_OK) {
+        i->alike = alike_job_new(c->data_dir, &c->key, c->o.log);
         *out = i;
-    else
+    } else
         ingest_free(i);
     buf_done(&path);
     return st;
@@ -442,8 +514,10 @@ void ingest_get_stats(struct ingest *i, struct ingest_stats *out)
     struct apply_stats index;
     pthread_mutex_lock(&i->lock);
     *out = i->shown;
+    uint64_t written = i->written;
     pthread_mutex_unlock(&i->lock);
     apply_get_stats(i->apply, &index);
+    out->is_searchable = index.index_applied >= written;
     out->index_docs = index.index_docs;
     out->index_bytes = index.index_bytes;
     out->index_segments = index.index_segments;
@@ -454,7 +528,10 @@ void ingest_free(struct ingest *i)
     if (!i)
         return;
     ingest_stop(i);
+    alike_job_free(i->alike);
+    forgetting_free(i->forgetting);
     apply_free(i->apply);
+    warc_store_free(i->archive);
     seen_free(i->told);
     store_free(i->store);
     arena_done(&i->arena);
@@ -463,4 +540,9 @@ void ingest_free(struct ingest *i)
     pthread_cond_destroy(&i->changed);
     pthread_mutex_destroy(&i->lock);
     free(i);
+}
+
+struct forgetting *ingest_forgetting(struct ingest *i)
+{
+    return i->forgetting;
 }

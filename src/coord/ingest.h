@@ -14,11 +14,13 @@ void ingest_wake(struct ingest *i); /* any thread: a package is there */
 /* Finishes the package under way, commits, makes everything searchable. */
 void ingest_stop(struct ingest *i);
 void ingest_free(struct ingest *i); /* NULL is fine */
+struct forgetting *ingest_forgetting(struct ingest *i);
 
 struct ingest_stats {
     uint64_t packages, visits, dropped, damaged, links, new_sites;
     uint64_t waiting; /* packages received and not applied */
     uint64_t index_docs, index_bytes, index_segments;
-    status trouble; /* ST_OK, or why nothing can be written at the moment */
+    bool is_searchable; /* all that was applied is in the index */
+    status trouble;     /* ST_OK, or why nothing can be written at the moment */
 };
 void ingest_get_stats(struct ingest *i, struct ingest_stats *out); /* any thread */

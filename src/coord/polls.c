@@ -43,6 +43,7 @@ void polls_answer(struct coord *c, struct c_agent *a, struct buf *body)
     }
     /* Counted from now, which is before the agent reads it: it stops no later than we think it does. */
     a->lease_until = until;
+    a->answered_mono = now;
     struct poll_answer p = {.lease_ms = lease,
                             .have = a->sequence,
                             .wants_setup = a->wants_setup,

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/records.h"
 #include "coord/state.h"
 #include "web/domain.h"
 #include "wire/fields.h"
+
+#define OLD_EVERY_MS (24ll * 3600 * 1000)
 
 /* Tags are for good; a new field gets a new one. */
 enum {
@@ -35,7 +38,11 @@ enum {
     A_SETUP,
     A_TOKEN_USED,
     A_OLD_KEY,
-    A_OWN_SITES
+    A_OWN_SITES,
+    A_PEER,
+    A_RTT,
+    A_LOOKS_GOOD,
+    A_LOOKS_BAD
 };
 enum {
     C_CHANNEL = 1,
@@ -55,9 +62,12 @@ enum {
     C_CRAWLED,
     C_LINKS,
     C_OWN,
+    C_WEIGHT,
+    C_NEVER,
+    C_AT_MOST,
+    C_AT_LEAST,
 };
-enum { H_STATE = 1, H_ADDR, H_NETWORK, H_STRAYS, H_PINNED, H_ALSO };
-enum { N_STATE = 1, N_AGENT, N_NEXT, N_SINCE, N_WHY, N_HANDED, N_HAD, N_LOST, N_DISTRUST };
+enum { R_AGENT = 1, R_US };
 enum {
     T_CHANNEL = 1,
     T_AGENT,
@@ -74,7 +84,10 @@ enum {
     T_HANDED,
     T_LINKS,
     T_CONFIRMED,
-    T_END_SEQUENCE
+    T_END_SEQUENCE,
+    T_LATE,
+    T_LATE_ORDER,
+    T_LATE_SEQUENCE
 };
 
 void set_text(char *to, size_t size, struct span from)
@@ -121,6 +134,8 @@ void save_agent(struct coord *c, struct c_agent *a)
     field_u64_if(&b, A_PROBATION, a->probation_left);
     field_u64_if(&b, A_CHECKS_GOOD, a->checks_good);
     field_u64_if(&b, A_CHECKS_BAD, a->checks_bad);
+    field_u64_if(&b, A_LOOKS_GOOD, a->looks_good);
+    field_u64_if(&b, A_LOOKS_BAD, a->looks_bad);
     field_u64_if(&b, A_DEMOTED, a->is_demoted);
     field_u64_if(&b, A_DROPPED, a->dropped);
     field_u64_if(&b, A_ORDERS_GIVEN, a->orders_given);
@@ -131,6 +146,16 @@ void save_agent(struct coord *c, struct c_agent *a)
     field_u64_if(&b, A_VISITS, a->visits);
     field_text_if(&b, A_SETUP, buf_span(&a->setup));
     field_u64_if(&b, A_OWN_SITES, a->own_sites);
+    char peer[ADDR_TEXT_MAX];
+    if (a->peer.family)
+        field_str(&b, A_PEER, addr_format(&a->peer, peer));
+    for (size_t i = 0; i < a->rtt_count; i++) {
+        struct buf rtt = {0};
+        field_u64(&rtt, R_AGENT, a->rtts[i].agent);
+        field_u64(&rtt, R_US, a->rtts[i].us);
+        field_text(&b, A_RTT, buf_span(&rtt));
+        buf_done(&rtt);
+    }
     put_number(c, FLEET_AGENT, a->number, &b, "write down an agent");
     a->is_dirty = false;
     buf_done(&b);
@@ -147,6 +172,22 @@ static void take_settings(struct c_agent *a, struct span packed)
     if (hours_parse(a->settings.hours, &a->hours, &why) != ST_OK)
         a->hours = (struct hours){0};
     buf_done(&why);
+}
+
+static void unpack_rtt(struct c_agent *a, struct span packed)
+{
+    struct c_rtt r = {0};
+    struct fields f = fields_of(packed);
+    unsigned tag;
+    struct span v;
+    while (fields_next(&f, &tag, &v)) {
+        if (tag == R_AGENT)
+            r.agent = value_u64(v);
+        else if (tag == R_US)
+            r.us = (uint32_t)value_u64(v);
+    }
+    a->rtts = mem_grow(a->rtts, &a->rtt_cap, a->rtt_count + 1, sizeof(*a->rtts));
+    a->rtts[a->rtt_count++] = r;
 }
 
 static void read_agent(struct c_agent *a, struct span packed)
@@ -208,6 +249,12 @@ static void read_agent(struct c_agent *a, struct span packed)
         case A_CHECKS_BAD:
             a->checks_bad = value_u64(v);
             break;
+        case A_LOOKS_GOOD:
+            a->looks_good = value_u64(v);
+            break;
+        case A_LOOKS_BAD:
+            a->looks_bad = value_u64(v);
+            break;
         case A_DEMOTED:
             a->is_demoted = value_u64(v) != 0;
             break;
@@ -231,6 +278,13 @@ static void read_agent(struct c_agent *a, struct span packed)
             break;
         case A_VISITS:
             a->visits = value_u64(v);
+            break;
+        case A_PEER: /* what cannot be read is seen again */
+            if (addr_parse(v, &a->peer) != ST_OK)
+                a->peer = (struct addr){0};
+            break;
+        case A_RTT:
+            unpack_rtt(a, v);
             break;
         case A_OWN_SITES:
             a->own_sites = (unsigned)value_u64(v);
@@ -278,10 +332,14 @@ void save_channel(struct coord *c, const struct c_channel *ch)
     field_u64_if(&b, C_FOUND, ch->is_found);
     field_u64_if(&b, C_EXPECTED, ch->expected_pages);
     field_str(&b, C_PROGRAM, ch->program);
-    field_i64(&b, C_EVERY, ch->every_ms);
     field_i64(&b, C_ADDED, ch->added);
     field_i64(&b, C_CHECKED, ch->checked);
     field_u64_if(&b, C_PINNED, ch->pinned_agent);
+    if (ch->recrawl.rule.weight > 0)
+        field_real(&b, C_WEIGHT, ch->recrawl.rule.weight);
+    field_u64_if(&b, C_NEVER, ch->recrawl.rule.is_never);
+    field_i64(&b, C_AT_MOST, ch->recrawl.rule.at_most_every);
+    field_i64(&b, C_AT_LEAST, ch->recrawl.rule.at_least_every);
     field_u64_if(&b, C_REMOVED, ch->is_removed);
     field_u64_if(&b, C_OWN, ch->is_own);
     field_u64_if(&b, C_CRAWLED, ch->was_crawled);
@@ -334,8 +392,21 @@ static status load_channel(void *arg, struct span key, struct span packed)
         case C_PROGRAM:
             set_text(ch->program, sizeof(ch->program), v);
             break;
-        case C_EVERY:
-            ch->every_ms = value_i64(v);
+        case C_EVERY: /* of before there was a plan: a day was what nobody had asked for */
+            if (value_i64(v) != OLD_EVERY_MS && value_i64(v) >= 0)
+                channel_set_every(&ch->recrawl.rule, value_i64(v));
+            break;
+        case C_WEIGHT:
+            ch->recrawl.rule.weight = value_real(v);
+            break;
+        case C_NEVER:
+            ch->recrawl.rule.is_never = value_u64(v) != 0;
+            break;
+        case C_AT_MOST:
+            ch->recrawl.rule.at_most_every = value_i64(v);
+            break;
+        case C_AT_LEAST:
+            ch->recrawl.rule.at_least_every = value_i64(v);
             break;
         case C_ADDED:
             ch->added = value_i64(v);
@@ -370,142 +441,7 @@ static status load_channel(void *arg, struct span key, struct span packed)
         return ST_CORRUPT;
     }
     table_put(&c->channels, ch->id, ch);
-    return ST_OK;
-}
-
-/* ---- hosts, networks ---- */
-
-void save_host(struct coord *c, const struct c_host *h)
-{
-    struct buf b = {0};
-    char text[ADDR_TEXT_MAX];
-    field_u64(&b, H_STATE, h->state);
-    if (h->addr.family)
-        field_str(&b, H_ADDR, addr_format(&h->addr, text));
-    if (h->network)
-        field_str(&b, H_NETWORK, h->network->text);
-    field_u64_if(&b, H_STRAYS, h->strays);
-    field_u64_if(&b, H_PINNED, h->pinned_agent);
-    for (size_t i = 0; i < h->also_count; i++) {
-        char network[ADDR_TEXT_MAX + 4];
-        field_str(&b, H_ALSO, network_format(&h->also[i], network));
-    }
-    note_trouble(c, fleet_put(c->fleet, FLEET_HOST, span_str(h->name), buf_span(&b)), "write down a host");
-    buf_done(&b);
-}
-
-static status load_host(void *arg, struct span key, struct span packed)
-{
-    struct coord *c = arg;
-    struct c_host *h = mem_alloc(sizeof(*h));
-    struct fields f = fields_of(packed);
-    unsigned tag;
-    struct span v;
-    h->name = mem_str(key);
-    h->state = HOST_NEW;
-    while (fields_next(&f, &tag, &v)) {
-        switch (tag) {
-        case H_STATE:
-            h->state = value_u64(v) == HOST_PLACED ? HOST_PLACED : HOST_NEW;
-            break;
-        case H_ADDR:
-            if (addr_parse(v, &h->addr) != ST_OK)
-                h->addr = (struct addr){0};
-            break;
-        case H_NETWORK:
-            h->network = table_get(&c->networks, siphash(&c->key, v));
-            break;
-        case H_STRAYS:
-            h->strays = (unsigned)value_u64(v);
-            break;
-        case H_PINNED:
-            h->pinned_agent = value_u64(v);
-            break;
-        case H_ALSO:
-            if (h->also_count < COORD_HOST_NETWORKS && network_parse(v, &h->also[h->also_count]) == ST_OK)
-                h->also_count++;
-            break;
-        default:
-            break;
-        }
-    }
-    if (h->network) {
-        struct c_network *n = h->network;
-        n->hosts = mem_grow(n->hosts, &n->host_cap, n->host_count + 1, sizeof(struct c_host *));
-        n->hosts[n->host_count++] = h;
-    } else {
-        h->state = HOST_NEW;
-    }
-    table_put(&c->hosts, siphash(&c->key, key), h);
-    return ST_OK;
-}
-
-void save_network(struct coord *c, const struct c_network *n)
-{
-    struct buf b = {0};
-    field_u64(&b, N_STATE, n->state);
-    field_u64_if(&b, N_AGENT, n->agent);
-    field_u64_if(&b, N_NEXT, n->next_agent);
-    field_i64(&b, N_SINCE, n->since);
-    field_str(&b, N_WHY, n->why);
-    field_u64_if(&b, N_HANDED, n->handed_over);
-    field_u64_if(&b, N_HAD, n->had_agent);
-    field_u64_if(&b, N_LOST, n->was_lost);
-    field_u64_if(&b, N_DISTRUST, n->distrust);
-    note_trouble(c, fleet_put(c->fleet, FLEET_NETWORK, span_str(n->text), buf_span(&b)), "write down a network");
-    buf_done(&b);
-}
-
-static status load_network(void *arg, struct span key, struct span packed)
-{
-    struct coord *c = arg;
-    struct c_network *n = mem_alloc(sizeof(*n));
-    struct fields f = fields_of(packed);
-    unsigned tag;
-    struct span v;
-    if (network_parse(key, &n->network) != ST_OK) {
-        free(n);
-        return ST_CORRUPT;
-    }
-    set_text(n->text, sizeof(n->text), key);
-    n->state = NETWORK_FREE;
-    while (fields_next(&f, &tag, &v)) {
-        switch (tag) {
-        case N_STATE: {
-            uint64_t state = value_u64(v);
-            if (state == NETWORK_OWNED || state == NETWORK_LEAVING)
-                n->state = (network_state)state;
-            break;
-        }
-        case N_AGENT:
-            n->agent = value_u64(v);
-            break;
-        case N_NEXT:
-            n->next_agent = value_u64(v);
-            break;
-        case N_SINCE:
-            n->since = value_i64(v);
-            break;
-        case N_WHY:
-            set_text(n->why, sizeof(n->why), v);
-            break;
-        case N_HANDED:
-            n->handed_over = value_u64(v);
-            break;
-        case N_DISTRUST:
-            n->distrust = value_u64(v);
-            break;
-        case N_LOST:
-            n->was_lost = value_u64(v) != 0;
-            break;
-        case N_HAD:
-            n->had_agent = value_u64(v) != 0;
-            break;
-        default:
-            break;
-        }
-    }
-    table_put(&c->networks, siphash(&c->key, key), n);
+    c->has_removed |= ch->is_removed;
     return ST_OK;
 }
 
@@ -521,6 +457,10 @@ void save_task(struct coord *c, const struct c_task *t)
         field_str(&b, T_NETWORK, t->networks[i]->text);
     for (size_t i = 0; i < t->ending_count; i++)
         field_str(&b, T_ENDING, t->ending[i]->text);
+    for (size_t i = 0; i < t->late_count; i++)
+        field_str(&b, T_LATE, t->late[i]->text);
+    field_u64_if(&b, T_LATE_ORDER, t->late_order);
+    field_u64_if(&b, T_LATE_SEQUENCE, t->late_sequence);
     field_u64_if(&b, T_END_ORDER, t->end_order);
     field_text_if(&b, T_SEEDS, buf_span(&t->seeds));
     field_i64(&b, T_MADE, t->made);
@@ -577,6 +517,15 @@ static status load_task(void *arg, struct span key, struct span packed)
         case T_ENDING:
             add_network(c, &t->ending, &t->ending_count, &t->ending_cap, v);
             break;
+        case T_LATE:
+            add_network(c, &t->late, &t->late_count, &t->late_cap, v);
+            break;
+        case T_LATE_ORDER:
+            t->late_order = value_u64(v);
+            break;
+        case T_LATE_SEQUENCE:
+            t->late_sequence = value_u64(v);
+            break;
         case T_END_ORDER:
             t->end_order = value_u64(v);
             break;
@@ -621,6 +570,7 @@ static status load_task(void *arg, struct span key, struct span packed)
         buf_done(&t->seeds);
         free(t->networks);
         free(t->ending);
+        free(t->late);
         free(t);
         return ST_OK; /* its channel was removed just before a kill */
     }

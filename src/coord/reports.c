@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "coord/pings.h"
+#include "coord/recrawling.h"
 #include "coord/trust.h"
 #include "io/clock.h"
 
@@ -31,6 +33,7 @@ static void take_own_sites(struct coord *c, struct c_agent *a, const struct agen
     for (size_t i = 0; i < s->own_site_count && a->own_sites < OWN_SITES_MAX && i < OWN_SITES_MAX; i++) {
         struct channel_opts o = {.seeds = &s->own_sites[i], .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
         struct channel_form f = {.label = s->own_sites[i], .agent = span_str(a->name), .is_own = true};
+        f.rule.is_never = true; /* its agent looks at its pages again, at the owner's rate */
         struct c_channel *ch;
         struct buf why = {0};
         status st = channel_new(&o, &f.channel, &why);
@@ -75,13 +78,18 @@ static void take_outcome(struct coord *c, struct c_agent *a, const struct outcom
     }
     assign_outcome(c, a, o);
     trust_outcome(c, a, o);
+    pings_outcome(c, a, o);
 }
 
-static void take_task(struct coord *c, const struct c_agent *a, const struct task_report *r)
+static void take_task(struct coord *c, const struct c_agent *a, const struct report *all, const struct task_report *r)
 {
     struct c_task *t = task_get(c, r->task);
-    if (t && t->agent == a->number)
-        t->progress = *r;
+    if (!t || t->agent != a->number)
+        return;
+    t->progress = *r;
+    if (r->state == TASK_DONE && all->orders_done < t->last_order)
+        t->progress.state = TASK_RUNNING; /* it does not know yet that there is more to do */
+    recrawling_report(c, t, clock_wall());
 }
 
 static void take_stray(struct coord *c, struct c_agent *a, const struct stray_host *s)
@@ -101,6 +109,9 @@ static void take_timing(struct coord *c, const struct c_agent *a, const struct n
         n->rtt_us = t->rtt_min_us;
     n->server_us = t->server_median_us;
     n->requests += t->requests;
+    balancing_bytes(c, n, t->bytes);
+    if (t->rtt_min_us)
+        placing_timing(c, n, t->rtt_min_us / 1000.0, t->total_median_us ? t->total_median_us / 1000.0 : -1);
 }
 
 /* A report has only those since the one before. What comes again moves to the end. */
@@ -125,7 +136,11 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     buf_clear(&a->report);
     buf_put(&a->report, packed);
     a->is_dirty = true;
-    if (a->boot != r->boot) {
+    a->tasks_max = r->tasks_max;
+    a->tasks_busy = r->tasks_busy;
+    a->activity = r->activity;
+    bool is_restarted = a->boot != r->boot;
+    if (is_restarted) {
         a->boot = r->boot;
         a->wants_setup = true;
     }
@@ -139,14 +154,20 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     if (r->orders_done > a->orders_done && r->orders_done <= a->orders_given) {
         a->orders_done = r->orders_done;
         note_trouble(c, fleet_orders_done(c->fleet, a->number, a->orders_done), "forget orders that are done");
+        late_orders_done(c, a);
         save_agent(c, a);
     }
+    renumber_look(c, a, r->orders_done);
     for (size_t i = 0; i < r->task_count; i++)
-        take_task(c, a, &r->tasks[i]);
+        take_task(c, a, r, &r->tasks[i]);
     for (size_t i = 0; i < r->stray_count; i++)
         take_stray(c, a, &r->strays[i]);
     for (size_t i = 0; i < r->timing_count; i++)
         take_timing(c, a, &r->timings[i]);
+    for (size_t i = 0; i < r->probe_count; i++)
+        placing_result(c, a, &r->probes[i]);
+    if (is_restarted)
+        placing_restarted(c, a);
     for (size_t i = 0; i < r->refused_count; i++)
         take_refusal(a, r->refused[i]);
     if (r->has_setup)

@@ -20,7 +20,11 @@
 #include "crawl/channel.h"
 #include "io/httpd.h"
 #include "io/loop.h"
+#include "plan/balance.h"
+#include "plan/calibrate.h"
 #include "plan/hours.h"
+#include "plan/pins.h"
+#include "plan/recrawl.h"
 #include "store/fleet.h"
 #include "wire/auth.h"
 #include "wire/control.h"
@@ -33,7 +37,9 @@
 #define COORD_TOKEN_MS (60ll * 60 * 1000)
 #define COORD_PROBATION_PAGES 500 /* of a new agent: until then it gets a small share */
 #define COORD_RETRY_HOST_MS (60ll * 1000)
-#define COORD_NETWORK_TEXT 52
+#define COORD_NETWORK_TEXT 60
+#define COORD_PROBATION_NETWORKS 16 /* a new agent has no more while there are others to choose from */
+#define COORD_COUNTRIES 1024        /* 0: not known; else of two letters */
 
 /* ---- agents ---- */
 
@@ -46,6 +52,7 @@ struct allowance {
 #define COORD_REFUSALS 16 /* of an agent, kept: the newest */
 struct c_agent {
     uint64_t number;
+    unsigned doubts; /* balancing: measurements in a row that it waited for, in place of a move */
     char name[JOIN_NAME_MAX + 1];
     bool is_joined;                  /* false: its token was not used yet */
     struct sign_public key, old_key; /* old_key: packages may still bear it */
@@ -62,8 +69,9 @@ struct c_agent {
     /* trust */
     uint64_t probation_left; /* pages */
     uint64_t checks_good, checks_bad;
-    bool is_demoted;  /* lied: gets nothing until an operator says otherwise */
-    uint64_t dropped; /* visits outside its tasks */
+    uint64_t looks_good, looks_bad; /* round trips that it claimed, seen from another agent */
+    bool is_demoted;                /* lied: gets nothing until an operator says otherwise */
+    uint64_t dropped;               /* visits outside its tasks */
     uint64_t new_sites_today;
     wall_ms new_sites_day;
     unsigned own_sites;            /* of its owner, taken as channels so far */
@@ -75,7 +83,8 @@ struct c_agent {
     uint64_t packages, package_bytes, visits; /* taken in so far */
     /* not stored */
     struct auth_window window;
-    mono_ms heard_mono; /* 0: not since we started */
+    mono_ms heard_mono;    /* 0: not since we started */
+    mono_ms answered_mono; /* its last poll; 0: not yet */
     mono_ms lease_until;
     unsigned calls_open;          /* requests under way */
     struct allowance calls, talk; /* how often it may call; how much about it goes into the log */
@@ -87,15 +96,50 @@ struct c_agent {
         char text[256];
     } refusals[COORD_REFUSALS]; /* what its owner's rules did not allow, oldest first */
     size_t refusal_count;
+    struct addr peer; /* it calls from there; family 0: not yet */
+    char country[3];  /* "": not known */
+    size_t networks;  /* that it has, or is leaving */
+    struct c_rtt {
+        uint64_t agent;
+        uint32_t us;
+    } * rtts; /* owned: to other agents, as it measured */
+    size_t rtt_count, rtt_cap;
     bool wants_setup;
-    mono_ms setup_at;  /* the newest came */
-    uint64_t boot;     /* of the process that reported last */
-    bool is_dirty;     /* stored figures changed: written now and then */
-    bool was_away;     /* said in the log */
-    bool is_told_open; /* what the delegator thinks */
+    mono_ms setup_at;                  /* the newest came */
+    uint64_t boot;                     /* of the process that reported last */
+    bool is_dirty;                     /* stored figures changed: written now and then */
+    bool was_away;                     /* said in the log */
+    bool is_told_open, is_told_asleep; /* what the delegator thinks */
+    unsigned tasks_max, tasks_busy;    /* as it says: that may run at a time; that wait or run besides visits */
+    agent_activity activity;
+    unsigned visiting; /* channels whose visit is under way there: recrawling.h */
+    unsigned declined; /* channels whose visit waits because it had no slot, of late */
+    uint64_t ahead;    /* it says that it carried out orders up to this one, which we never gave; 0: no */
+    mono_ms ahead_since;
 };
 
 /* ---- channels ---- */
+
+/* When it is visited again: recrawling.h. */
+struct c_recrawl {
+    struct recrawl_rule rule; /* as its operator says: weight without inlinks; a part of the channel's record */
+    struct recrawl_view plan; /* as of the last turn of the plan; its times are the plan's */
+    int64_t timeout_ms;       /* likewise */
+    uint64_t inlinks;         /* a bit for each site that links to it, by its hash */
+    uint64_t visit;           /* the newest that was ordered */
+    wall_ms asked;            /* a visit is under way since then; 0: none is */
+    struct visit_report last; /* the newest that came to an end, all its tasks together */
+    float carry;              /* share of a change that was found and not yet told to the plan */
+    uint32_t updates;         /* visits that found something new, changed or gone */
+    unsigned losses;          /* visits in a row that came to nothing */
+    /* not stored */
+    struct visit_report now; /* what came of the one under way so far */
+    unsigned awaited;        /* tasks that it is not heard of yet */
+    wall_ms full_since;      /* its agents have no slot for it since then; 0: they have */
+    uint32_t slot;           /* number in the plan + 1, 0: not in it; read and written by the plan's turn alone */
+    uint32_t place;          /* in recrawling.under_way, + 1; 0: it is not */
+    bool is_planned;         /* in the plan, as soon as its next turn is over */
+};
 
 struct c_channel {
     uint64_t id;
@@ -108,10 +152,10 @@ struct c_channel {
     bool was_crawled, wants_links;        /* before it had agents: adopt.c */
     uint64_t expected_pages;
     char program[33];
-    int64_t every_ms;       /* between two rechecks; 0: never */
     wall_ms added, checked; /* checked: last recheck ordered */
-    uint64_t pinned_agent;  /* 0: by strategy */
-    struct span *hosts;     /* owned, each too: names that it reaches, as far as known */
+    struct c_recrawl recrawl;
+    uint64_t pinned_agent; /* 0: by strategy */
+    struct span *hosts;    /* owned, each too: names that it reaches, as far as known */
     size_t host_count, host_cap;
     struct c_task **tasks; /* owned array of borrowed: one an agent */
     size_t task_count, task_cap;
@@ -142,7 +186,44 @@ struct c_host {
 #define COORD_HOST_SEEDS_BYTES (64u << 10)
 #define COORD_STRAYS_MAX 3 /* then it stays with the agent that found it elsewhere: its name has many addresses */
 
-typedef enum network_state { NETWORK_FREE = 1, NETWORK_OWNED, NETWORK_LEAVING } network_state;
+/* Why a network changed hands. */
+typedef enum move_kind {
+    MOVE_TRIAL = 1,  /* its first requests showed that another agent is nearer */
+    MOVE_CALIBRATED, /* the path to its agent became long */
+    MOVE_BALANCED,   /* its agent had too much */
+    MOVE_PINNED,     /* an operator's line says who may have it */
+    MOVE_PERSON,     /* a person moved it */
+    MOVE_AWAY,       /* its agent left, or was not heard any more */
+    MOVE_KINDS
+} move_kind;
+
+/* What placing did in an hour or a day. */
+struct diary_count {
+    int64_t at; /* hours or days since 1970; 0: nothing yet */
+    uint64_t given, probes, moves[MOVE_KINDS];
+};
+
+struct diary_move {
+    wall_ms at;
+    uint64_t from, to; /* agents */
+    move_kind kind;
+    char network[COORD_NETWORK_TEXT], why[160];
+};
+
+#define DIARY_HOURS 48
+#define DIARY_DAYS 400
+#define DIARY_MOVES 256
+struct diary {
+    uint64_t given, probes, moves[MOVE_KINDS];               /* since we started */
+    struct diary_count hours[DIARY_HOURS], days[DIARY_DAYS]; /* one has its place by its number */
+    struct diary_move last[DIARY_MOVES];                     /* a ring */
+    size_t move_count, move_at;                              /* move_at: where the next one goes */
+    bool is_dirty;
+    mono_ms saved;
+};
+/* SPLIT: its sites are in its parts' networks: splitting.c */
+typedef enum network_state { NETWORK_FREE = 1, NETWORK_OWNED, NETWORK_LEAVING, NETWORK_SPLIT } network_state;
+struct split;
 
 struct c_network {
     struct network network;
@@ -151,15 +232,43 @@ struct c_network {
     uint64_t agent;
     uint64_t next_agent; /* LEAVING: to whom; 0: the strategy decides */
     unsigned leaving;    /* tasks whose end is not confirmed */
+    uint64_t was_agent;  /* FREE after it left this one; 0: never had one. Not stored, nor is `move` */
+    move_kind move;      /* why it left, or is leaving */
     bool was_lost;     /* its last agent vanished with the URLs it had found: its pages are read anew for their links */
     bool had_agent;    /* somebody crawled it before: its pages' states can be had from us */
     uint64_t distrust; /* what was fetched there below this number was said by somebody who lied */
     wall_ms since;
+    wall_ms met;     /* when it was heard of for the first time */
+    unsigned asked;  /* probes that were ordered to decide whose it is */
+    wall_ms decided; /* when it was settled for the first time whose it is; 0: not yet */
     char why[160];
+    /* where it belongs: placing.c */
+    struct delegate_probe *probes; /* owned: what was measured to it, one an agent */
+    size_t probe_count, probe_cap;
+    size_t old_count;    /* of them, the first: from before the path to its agent changed; not stored */
+    bool is_trial;       /* given on trial: its agent's first round trip decides */
+    bool is_doubted;     /* its agent has become far: being decided anew; not stored */
+    bool is_provisional; /* an agent that slept may be better */
+    bool is_replicated;  /* answers from several places */
+    bool is_fixed;       /* a person moved it: it stays until a person says otherwise */
+    double load;         /* bytes a day, of late; 0: nothing is known yet */
+    wall_ms load_at;
+    float expected_ms, sure; /* as the strategy said; < 0: it had no idea; not stored */
+    struct calibration calibration;
+    unsigned waiting;           /* probes under way; not stored, nor is the rest */
+    uint64_t looked;            /* its agent's claim was, or is being, looked at from elsewhere: this agent's */
+    uint64_t spread_to;         /* replicated: an agent that was asked because it has little to do */
+    double load_told;           /* as the balancer knows it */
+    bool is_probed;             /* counted in coord.probing */
+    bool is_deferred;           /* in coord.deferred */
+    uint16_t country;           /* 0: not known, or not looked up */
     uint32_t rtt_us, server_us; /* as its agent measured; 0: not yet; not stored */
     uint64_t requests;
     struct c_host **hosts; /* owned array */
     size_t host_count, host_cap;
+    struct c_network **parts; /* owned array of borrowed: SPLIT */
+    size_t part_count, part_cap;
+    struct split *split;  /* owned: LEAVING to be split like this; NULL: it is not */
     uint64_t handed_over; /* number of the blob with packed hosts; 0: none */
 };
 
@@ -174,19 +283,24 @@ struct c_task {
     size_t network_count, network_cap;
     struct c_network **ending; /* owned array: to be given up; the first end_asked of them by end_order */
     size_t ending_count, ending_cap, end_asked;
-    uint64_t end_order;          /* number of the order that asks for it; 0: none */
-    bool is_end_confirmed;       /* its agent has stopped, */
-    uint64_t end_sequence;       /* and everything it found is in its packages up to this one */
-    bool is_dirty;               /* its agent does not know all of it yet */
-    uint64_t last_order;         /* that told its agent about it; 0: none since we started */
-    bool has_only_seeds;         /* that its agent does not know */
-    bool is_saved;               /* with them, while that order is not done */
-    bool has_channel;            /* its agent has the channel as it is now */
-    bool wants_links;            /* its agent has to read known pages again: was_lost */
-    bool wants_states;           /* its agent may get the states of pages that were known before */
-    struct c_network *handed;    /* borrowed: comes with this network's packed hosts; NULL: none */
-    struct task_report progress; /* newest */
-    struct buf seeds;            /* owned: URLs to send with the next order, '\n' after each */
+    uint64_t end_order;      /* number of the order that asks for it; 0: none */
+    bool is_end_confirmed;   /* its agent has stopped, */
+    uint64_t end_sequence;   /* and everything it found is in its packages up to this one */
+    struct c_network **late; /* owned array: taken away unheard; what it found there may still come (late.c), */
+    size_t late_count, late_cap;
+    uint64_t late_order, late_sequence; /* until this order is done, and packages up to this one; 0: not yet known */
+    bool is_dirty;                      /* its agent does not know all of it yet */
+    uint64_t last_order;                /* that told its agent about it; 0: none since we started */
+    bool has_only_seeds;                /* that its agent does not know */
+    bool is_saved;                      /* with them, while that order is not done */
+    bool has_channel;                   /* its agent has the channel as it is now */
+    bool wants_links;                   /* its agent has to read known pages again: was_lost */
+    bool wants_states;                  /* its agent may get the states of pages that were known before */
+    struct c_network *handed;           /* borrowed: comes with this network's packed hosts; NULL: none */
+    struct task_report progress;        /* newest */
+    uint64_t visit;                     /* that its agent was asked for, and is not over; 0: none */
+    struct task_report visit_from;      /* as it was then: for agents that do not count visits */
+    struct buf seeds;                   /* owned: URLs to send with the next order, '\n' after each */
     size_t seed_count;
     wall_ms made;
 };
@@ -206,10 +320,16 @@ struct c_poll {
     mono_ms until;
 };
 
+struct freshness;
 struct ingest;
+struct mapped;
+struct recrawling;
+struct probe_wait;
+struct refresh;
 struct inbox;
 struct admin;
 struct limiter;
+struct pings;
 struct trust;
 struct serve;
 struct workers;
@@ -232,11 +352,43 @@ struct coord {
     struct table networks; /* siphash of text -> c_network, owned */
     struct c_task **tasks; /* owned, by number - 1; NULL: gone */
     size_t task_count, task_cap;
+    struct places *forgotten; /* owned: forgetting.c */
+    struct buf forgotten_list;
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
-    mono_ms started, agents_saved, hosts_looked, slow_tick;
+    mono_ms started, agents_saved, hosts_looked, slow_tick, gathers_until;
     struct delegator *delegator;
+    unsigned trusted;          /* agents past their probation that take networks, as of the last tick */
+    struct balancer *balancer; /* ids are the keys of `networks` */
+    mono_ms balanced;
+    bool is_balance_measuring; /* the last tick asked for a measurement: the next one comes sooner */
+    unsigned balance_soon;     /* such ticks in a row */
+    struct pins *pins;         /* NULL: none */
+    struct buf pins_text;
+    uint64_t *among; /* owned: those that a network is pinned to, for one question */
+    size_t among_cap;
+    struct cities cities;
+    struct c_network **sorted; /* owned array: all networks by address; networks.c */
+    size_t sorted_count, sorted_cap;
+    char *hierarchy_path;
+    struct mapped *hierarchy_map;
+    struct hierarchy *hierarchy; /* NULL: none */
+    int64_t hierarchy_seen;      /* the file as it was */
+    mono_ms hierarchy_looked;
+    struct refresh *refresh;  /* NULL: the operator has not switched it on */
+    struct probe_wait *waits; /* owned: probes under way */
+    size_t wait_count, wait_cap;
+    unsigned probing[COORD_COUNTRIES]; /* networks on trial that are being probed */
+    unsigned decided[COORD_COUNTRIES]; /* that were on trial, in this run */
+    struct c_network **deferred;       /* owned array of borrowed: those that wait for their turn */
+    size_t deferred_count, deferred_cap;
+    uint64_t probe_id; /* of the newest */
+    struct diary diary;
+    struct freshness *freshness; /* owned: freshness.h */
+    struct recrawling *recrawling;
+    bool has_removed; /* some channel waits to be gone: set generously, cleared by the tick */
     struct trust *trust;
+    struct pings *pings;
     struct c_host **wanted; /* owned array: hosts to resolve */
     size_t wanted_count, wanted_cap;
     unsigned resolving;
@@ -284,6 +436,7 @@ struct agent_form {
     struct agent_settings settings;
     double latitude, longitude;
     bool has_place;
+    bool is_trusted; /* a machine of the operator's own: no probation; only when it is added */
 };
 MUST_USE status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **out, struct buf *line,
                           struct buf *why);
@@ -313,7 +466,7 @@ struct channel_form {
     summary_kind kind;
     bool wants_warc, is_paused, is_found, is_own;
     uint64_t expected_pages;
-    int64_t every_ms;
+    struct recrawl_rule rule;
 };
 MUST_USE status channel_put(struct coord *c, struct channel_form *f, struct c_channel **out, struct buf *why);
 void channel_remove(struct coord *c, struct c_channel *ch);
@@ -326,9 +479,11 @@ void channels_link(struct coord *c, const struct url *u);
 void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n);
 void channels_discover(struct coord *c, const struct url *u);  /* makes a channel of its site */
 void channel_know_link(struct c_channel *ch, uint64_t digest); /* a link out of it need not be sent again */
-#define CHANNEL_EVERY_DEFAULT_MS (24ll * 3600 * 1000)
 void channels_tick(struct coord *c, wall_ms now);
-void channels_index(struct coord *c); /* after records_load */
+/* "Every so often": both at most and at least. 0: never. */
+void channel_set_every(struct recrawl_rule *rule, int64_t every_ms);
+int64_t channel_every_ms(const struct c_channel *ch); /* 0: nobody said so */
+void channels_index(struct coord *c);                 /* after records_load */
 /* After a start: links that nobody has followed yet, once more. */
 MUST_USE status channels_tell_again(struct coord *c, struct buf *why);
 MUST_USE status channels_adopt(struct coord *c, struct buf *why); /* adopt.c: of a folder that was crawled without us */
@@ -345,7 +500,7 @@ void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addr
 /* An agent found a host elsewhere. */
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr);
 /* Moves a network to another agent (0: the strategy decides), with its pages and its politeness. */
-MUST_USE status assign_move(struct coord *c, struct c_network *n, uint64_t to, const char *why);
+MUST_USE status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind kind, const char *why);
 void assign_leave_agent(struct coord *c, uint64_t agent, const char *why); /* all its networks */
 /* The agent lied: what is known of its networks counts until somebody else says otherwise, and no longer. */
 void assign_distrust(struct coord *c, uint64_t agent);
@@ -355,13 +510,115 @@ void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
 void assign_tick(struct coord *c, mono_ms now);
 void assign_channel_changed(struct coord *c, struct c_channel *ch);
 void assign_channel_ends(struct coord *c, struct c_channel *ch);
-/* Asks every agent that has a finished task of it to look at its pages again. False: nobody could be asked now. */
-bool assign_recheck(struct coord *c, struct c_channel *ch, bool is_whole);
 void assign_drop_tasks(struct coord *c, struct c_channel *ch); /* all of them have ended */
 void assign_free(struct coord *c);
 struct c_task *task_get(struct coord *c, uint64_t number);
-/* May this agent say something about that page? */
-bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address);
+/* May this agent say something about that page? Lists may lie beside the scope of their channel. */
+bool assign_allows(struct coord *c, uint64_t agent, const struct c_task *t, const struct url *u, struct span address,
+                   bool is_list);
+
+/* The agent that a channel in the network is pinned to; 0: none. */
+uint64_t assign_pinned(struct coord *c, const struct c_network *n);
+/* It is the agent's from now on. */
+void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const char *why);
+
+/* ---- networks.c; lock held ---- */
+struct c_network *network_find(struct coord *c, const struct addr *addr); /* that it is in; NULL */
+/* Of a host there; made when there is none. */
+struct c_network *network_at(struct coord *c, const struct addr *addr, struct span host);
+struct c_network *network_make(struct coord *c, const struct network *net); /* not among those that are found */
+void network_part_add(struct c_network *n, struct c_network *part);
+struct c_network *network_part(struct c_network *n, struct span host); /* itself when it is not split */
+void networks_index(struct coord *c);                                  /* after records_load */
+MUST_USE status networks_open_hierarchy(struct coord *c, struct buf *why);
+void networks_tick(struct coord *c, mono_ms now); /* a newer file is taken up */
+void networks_look(struct coord *c);              /* at the file, with the next tick */
+void networks_free(struct coord *c);
+
+/* ---- placing.c; lock held ---- */
+/* Points into the network, and to who may have it: good until the next call. */
+/* ---- renumber.c ---- */
+/* An agent says that it has carried out all orders up to this one. */
+void renumber_look(struct coord *c, struct c_agent *a, uint64_t done);
+
+/* ---- late.c ---- */
+void late_add(struct c_task *t, struct c_network *n, const struct c_agent *a, uint64_t order); /* saved by the caller */
+void late_remove(struct c_task *t, const struct c_network *n);
+void late_orders_done(struct coord *c, const struct c_agent *a); /* its number has grown */
+/* A visit of package `sequence` that is none of the agent's business any more. */
+bool late_allows(const struct coord *c, const struct c_task *t, const struct url *u, struct span address,
+                 uint64_t sequence);
+
+struct delegate_question placing_question(struct coord *c, const struct c_network *n);
+const struct delegate_probe *placing_probe_of(const struct c_network *n, uint64_t agent); /* NULL */
+/* It has another agent: paths are compared with what was measured from there, not with those of the one before. */
+void placing_given(struct coord *c, struct c_network *n);
+void placing_look(struct coord *c, struct c_network *n, struct c_agent *a); /* a second look: looks_result() */
+/* Another agent's round trip is wanted: the network is put to the balancer again when it is there. */
+void placing_measure(struct coord *c, struct c_network *n, uint64_t agent);
+/* Who should have a free network? Given, or probed first. */
+void placing_ask(struct coord *c, struct c_network *n, uint64_t not_agent);
+void placing_probe_add(struct c_network *n, const struct delegate_probe *p); /* instead of the agent's one before */
+void placing_result(struct coord *c, struct c_agent *a, const struct probe_report *r);
+/* Its agent's requests of late: the path's round trip, and the whole request (< 0: not known). */
+void placing_timing(struct coord *c, struct c_network *n, double path_ms, double total_ms);
+void placing_agent_awake(struct coord *c);
+void placing_agent_away(struct coord *c, uint64_t agent);
+void placing_restarted(struct coord *c, struct c_agent *a); /* its process is a new one */
+/* Something changed that matters to it: decided anew, with what was measured; it may stay where it is. */
+void placing_reconsider(struct coord *c, struct c_network *n);
+/* Where an agent is on the internet; false: behind NAT, or not known yet. */
+bool agent_addr(const struct c_agent *a, struct addr *out); /* agents.c */
+void placing_meet(struct coord *c, struct c_agent *a);      /* its round trips to other agents are measured */
+void placing_tick(struct coord *c, mono_ms now);
+void placing_begin(struct coord *c); /* after records_load */
+void placing_free(struct coord *c);
+
+/* ---- pinning.c; lock held ---- */
+MUST_USE status pinning_load(struct coord *c, struct buf *why);
+/* ST_INVALID, ST_LIMIT: `why` says where; networks that may not stay where they are leave. */
+MUST_USE status pinning_set(struct coord *c, struct span text, struct buf *why);
+const struct pin *pinning_of(const struct coord *c, const struct c_network *n); /* the line that decides; NULL */
+void pinning_ask(struct coord *c, const struct c_network *n, struct delegate_question *q);
+bool pinning_allows(struct coord *c, const struct c_network *n, uint64_t agent);
+void pinning_free(struct coord *c);
+void agent_country(const struct coord *c, const struct c_agent *a, char out[3]); /* "" */
+void network_country(const struct coord *c, const struct c_network *n, char out[3]);
+
+/* ---- looks.c: round trips that agents claim, seen from elsewhere; lock held ---- */
+void looks_won(struct coord *c, struct c_network *n); /* it was settled with its agent */
+void looks_result(struct coord *c, struct c_network *n, const struct delegate_probe *p);
+
+/* ---- balancing.c: capacity; lock held ---- */
+void balancing_agent(struct coord *c, const struct c_agent *a); /* new, or changed */
+void balancing_network(struct coord *c, struct c_network *n);   /* its owner, load or probes changed */
+void balancing_bytes(struct coord *c, struct c_network *n, uint64_t bytes);
+/* The network should go to `agent`: who gets it, after what has to make room was told to move. */
+uint64_t balancing_fit(struct coord *c, struct c_network *n, uint64_t agent, struct buf *why);
+/* Who has least to do, of those that may have it; 0: nobody. */
+uint64_t balancing_idlest(struct coord *c, const struct delegate_question *q);
+double balancing_share(const struct coord *c, const struct c_agent *a); /* load by capacity */
+double balancing_room(const struct coord *c, const struct c_agent *a);
+void balancing_tick(struct coord *c, mono_ms now);
+
+/* ---- splitting.c; lock held ---- */
+bool splitting_try(struct coord *c, struct c_network *n); /* true: it leaves its agent for that */
+void splitting_finish(struct coord *c, struct c_network *n);
+
+/* ---- diary.c: what placing did, for charts and lists; lock held ---- */
+void diary_note_given(struct coord *c); /* a network, for the first time */
+void diary_note_probes(struct coord *c, unsigned count);
+void diary_note_move(struct coord *c, const struct c_network *n, uint64_t from, uint64_t to, move_kind kind);
+const char *move_kind_name(move_kind k); /* "calibrated": for programs */
+const char *move_kind_text(move_kind k); /* "the path became long": for people */
+void diary_open(struct coord *c);        /* after records_load; what cannot be read is begun anew */
+void diary_tick(struct coord *c, mono_ms now);
+void diary_save(struct coord *c);
+/* Those of an hour or a day; NULL: nothing happened. */
+const struct diary_count *diary_hour(const struct diary *d, int64_t hour);
+const struct diary_count *diary_day(const struct diary *d, int64_t day);
+/* The newest is 0; NULL: there are not so many. */
+const struct diary_move *diary_move_at(const struct diary *d, size_t i);
 
 /* ---- orders.c; lock held ---- */
 /* What a task has to be told becomes orders of its agent, all of it or nothing. */

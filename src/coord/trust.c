@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "io/clock.h"
+#include "web/document.h"
 #include "web/sketch.h"
 
 #define BATCH 20    /* pages in an order */
@@ -102,17 +103,23 @@ void trust_page(struct coord *c, struct c_agent *a, const struct c_channel *ch, 
     bool drawn = is_drawn(c, a);
     if (is_page(s->http_status))
         count_probation(c, a);
-    if (!drawn || ch->program[0] || t->count >= TRUST_PENDING_MAX)
+    /* A sitemap or a feed has no text to compare, and is not searched in. */
+    if (!drawn || ch->program[0] || s->page_flags & PAGE_LIST || t->count >= TRUST_PENDING_MAX)
         return;
+    /* What pdftotext makes of a PDF depends on its version, and witnesses do not run it: that it is one is compared. */
+    bool is_pdf = document_kind_of(s->content_type, s->url) == DOCUMENT_PDF;
+    struct span text = {0};
+    if (!is_pdf)
+        text = s->text;
     t->checks = mem_grow(t->checks, &t->cap, t->count + 1, sizeof(*t->checks));
-    t->checks[t->count++] =
-        (struct check){.said = {.agent = a->number,
-                                .is_gone = is_gone(s->http_status),
-                                .digest = s->is_keywords ? 0 : s->digest, /* of words the digest cannot be told */
-                                .sketch = s->is_keywords ? sketch_of_words(s->text) : sketch_of(s->text)},
-                       .is_keywords = s->is_keywords,
-                       .made = clock_mono(),
-                       .url = mem_str(s->url)};
+    t->checks[t->count++] = (struct check){
+        .said = {.agent = a->number,
+                 .is_gone = is_gone(s->http_status),
+                 .digest = s->is_keywords || is_pdf ? 0 : s->digest, /* of words the digest cannot be told */
+                 .sketch = s->is_keywords ? sketch_of_words(text) : sketch_of(text)},
+        .is_keywords = s->is_keywords,
+        .made = clock_mono(),
+        .url = mem_str(s->url)};
 }
 
 /* ---- witnesses ---- */
@@ -186,12 +193,12 @@ static void write_down(struct coord *c, log_level level, const char *what, const
 }
 
 /* What it found is not believed any more, nor what it hands over. */
-static void demote(struct coord *c, struct c_agent *a)
+void trust_demote(struct coord *c, struct c_agent *a, const char *why)
 {
     if (a->is_demoted)
         return;
     a->is_demoted = true;
-    log_write(c->o.log, LOG_ERROR, "trust", "demoted: its pages are not what others find agent=%s", a->name);
+    log_write(c->o.log, LOG_ERROR, "trust", "demoted: %s agent=%s", why, a->name);
     save_agent(c, a);
     agent_tell_delegator(c, a);
     assign_distrust(c, a->number);
@@ -206,7 +213,7 @@ static void strike(struct coord *c, struct c_agent *a, const struct check *k)
     a->check_left = 0;
     agent_tell_delegator(c, a);
     if (a->checks_bad >= TRUST_STRIKES)
-        demote(c, a);
+        trust_demote(c, a, "its pages are not what others find");
 }
 
 /* The two looks say the same, and it is not what the agent said. */

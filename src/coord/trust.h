@@ -37,6 +37,8 @@ void trust_free(struct trust *t); /* NULL is fine */
 /* A visit of a channel came from an agent: perhaps somebody else should look, too. */
 void trust_page(struct coord *c, struct c_agent *a, const struct c_channel *ch, const struct summary *s);
 void trust_outcome(struct coord *c, struct c_agent *a, const struct outcome *o);
+/* It lied: it gets nothing more, and what it said of its networks is not believed. */
+void trust_demote(struct coord *c, struct c_agent *a, const char *why);
 void trust_tick(struct coord *c, mono_ms now);
 /* May the agent tell of one more new site today? `in_package` counts those of the package. */
 bool trust_new_site(struct coord *c, struct c_agent *a, unsigned *in_package);

@@ -253,6 +253,8 @@ static status put_state(void *arg, const struct page *p)
         field_text_if(&b, 7, p->last_modified);
     }
     field_u64_if(&b, 8, p->page_flags);
+    if (!is_suspect)
+        field_u64_if(&b, 9, p->rate);
     field_text(s->out, 1, buf_span(&b));
     buf_done(&b);
     return ST_OK;

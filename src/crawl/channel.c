@@ -9,7 +9,8 @@
 #include "codec/regex.h"
 #include "web/domain.h"
 
-#define PACK_VERSION 1
+#define PACK_VERSION 2
+#define PACK_PLAIN 1 /* without lists: what older agents read */
 #define TEXT_MAX 65536
 
 struct pattern {
@@ -31,6 +32,7 @@ struct channel {
     struct pattern *include, *exclude;
     struct place *places;
     size_t place_count, place_cap;
+    const struct places *refused; /* borrowed; NULL: none */
 };
 
 static struct span *copy_spans(struct arena *a, const struct span *from, size_t n)
@@ -143,12 +145,30 @@ static status add_seeds(struct channel *c, struct buf *why)
     return st;
 }
 
+static status check_lists(const struct channel *c, struct buf *why)
+{
+    struct arena scratch;
+    status st = ST_OK;
+    arena_init(&scratch);
+    for (size_t i = 0; st == ST_OK && i < c->opts.list_count; i++) {
+        struct url u;
+        arena_reset(&scratch);
+        st = url_parse(&scratch, c->opts.lists[i], NULL, &u);
+        if (st == ST_OK && !url_is_http(&u))
+            st = ST_INVALID;
+        if (st != ST_OK && why)
+            buf_printf(why, "not an http or https URL: %.*s", SPAN_ARG(c->opts.lists[i]));
+    }
+    arena_done(&scratch);
+    return st;
+}
+
 status channel_new(const struct channel_opts *opts, struct channel **out, struct buf *why)
 {
     if (opts->seed_count > CHANNEL_SEEDS_MAX || opts->include_count > CHANNEL_PATTERNS_MAX ||
-        opts->exclude_count > CHANNEL_PATTERNS_MAX) {
+        opts->exclude_count > CHANNEL_PATTERNS_MAX || opts->list_count > CHANNEL_LISTS_MAX) {
         if (why)
-            buf_puts(why, "too many seeds or patterns");
+            buf_puts(why, "too many seeds, patterns or sitemaps");
         return ST_LIMIT;
     }
     struct channel *c = mem_alloc(sizeof(*c));
@@ -157,12 +177,15 @@ status channel_new(const struct channel_opts *opts, struct channel **out, struct
     c->opts.seeds = copy_spans(&c->arena, opts->seeds, opts->seed_count);
     c->opts.include = copy_spans(&c->arena, opts->include, opts->include_count);
     c->opts.exclude = copy_spans(&c->arena, opts->exclude, opts->exclude_count);
+    c->opts.lists = copy_spans(&c->arena, opts->lists, opts->list_count);
     c->id = id_of(&c->opts);
     status st = patterns_new(c, c->opts.include, opts->include_count, &c->include, why);
     if (st == ST_OK)
         st = patterns_new(c, c->opts.exclude, opts->exclude_count, &c->exclude, why);
     if (st == ST_OK)
         st = add_seeds(c, why);
+    if (st == ST_OK)
+        st = check_lists(c, why);
     if (st == ST_OK)
         *out = c;
     else
@@ -195,6 +218,8 @@ const struct channel_opts *channel_get_opts(const struct channel *c)
 
 channel_verdict channel_check(struct channel *c, const struct url *u, unsigned depth, struct span *pattern)
 {
+    if (places_find(c->refused, u))
+        return CHANNEL_FORGOTTEN;
     if (!is_in_scope(c, u))
         return CHANNEL_OUT_OF_SCOPE;
     if (depth > c->opts.depth_max)
@@ -213,6 +238,53 @@ channel_verdict channel_check(struct channel *c, const struct url *u, unsigned d
     return CHANNEL_YES;
 }
 
+static struct span place_host(const struct place *p)
+{
+    struct span rest = span_from(p->prefix, span_search(p->prefix, SPAN("://"), false) + 3);
+    size_t n = 0;
+    while (n < rest.n && rest.p[n] != '/' && rest.p[n] != ':')
+        n++;
+    return p->host.n ? p->host : span_cut(rest, 0, n);
+}
+
+/* An IPv6 address has colons of its own, and no domain: then only what is in scope is near. */
+static bool is_near(const struct channel *c, const struct url *u)
+{
+    struct span domain = domain_registered(u->host);
+    if (is_in_scope(c, u))
+        return true;
+    for (size_t i = 0; i < c->place_count; i++) {
+        struct span host = place_host(&c->places[i]);
+        if (span_ends(host, domain) && span_eq(domain_registered(host), domain))
+            return true;
+    }
+    return false;
+}
+
+static bool is_given_list(const struct channel *c, const struct url *u)
+{
+    for (size_t i = 0; i < c->opts.list_count; i++)
+        if (span_eq(c->opts.lists[i], u->href))
+            return true;
+    return false;
+}
+
+bool channel_takes_list(struct channel *c, const struct url *u, unsigned depth)
+{
+    if (depth > c->opts.depth_max || (!is_near(c, u) && !is_given_list(c, u)) ||
+        (c->refused && places_find(c->refused, u)))
+        return false;
+    for (size_t i = 0; i < c->opts.exclude_count; i++)
+        if (pattern_matches(&c->exclude[i], u->href))
+            return false;
+    return true;
+}
+
+void channel_refuse(struct channel *c, const struct places *places)
+{
+    c->refused = places;
+}
+
 static void pack_spans(struct buf *out, const struct span *s, size_t n)
 {
     pack_var(out, n);
@@ -222,12 +294,14 @@ static void pack_spans(struct buf *out, const struct span *s, size_t n)
 
 void channel_pack(const struct channel *c, struct buf *out)
 {
-    pack_u8(out, PACK_VERSION);
+    pack_u8(out, c->opts.list_count ? PACK_VERSION : PACK_PLAIN);
     pack_u8(out, (uint8_t)c->opts.scope);
     pack_var(out, c->opts.depth_max);
     pack_spans(out, c->opts.seeds, c->opts.seed_count);
     pack_spans(out, c->opts.include, c->opts.include_count);
     pack_spans(out, c->opts.exclude, c->opts.exclude_count);
+    if (c->opts.list_count)
+        pack_spans(out, c->opts.lists, c->opts.list_count);
     pack_var(out, c->place_count);
     for (size_t i = 0; i < c->place_count; i++) {
         pack_text(out, c->places[i].host);
@@ -272,7 +346,8 @@ status channel_unpack(struct span packed, struct channel **out)
     struct arena scratch;
     struct channel_opts o = {0};
     struct channel *c = NULL;
-    if (unpack_u8(&u) != PACK_VERSION)
+    uint8_t version = unpack_u8(&u);
+    if (version != PACK_VERSION && version != PACK_PLAIN)
         return u.bad ? ST_CORRUPT : ST_NEWER;
     arena_init(&scratch);
     o.scope = (channel_scope)unpack_u8(&u);
@@ -280,6 +355,8 @@ status channel_unpack(struct span packed, struct channel **out)
     o.seeds = unpack_spans(&scratch, &u, CHANNEL_SEEDS_MAX, &o.seed_count);
     o.include = unpack_spans(&scratch, &u, CHANNEL_PATTERNS_MAX, &o.include_count);
     o.exclude = unpack_spans(&scratch, &u, CHANNEL_PATTERNS_MAX, &o.exclude_count);
+    if (version == PACK_VERSION)
+        o.lists = unpack_spans(&scratch, &u, CHANNEL_LISTS_MAX, &o.list_count);
     status st = u.bad || o.scope > SCOPE_PREFIX ? ST_CORRUPT : channel_new(&o, &c, NULL);
     if (st == ST_OK)
         st = unpack_places(c, &u);

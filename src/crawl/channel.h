@@ -6,10 +6,12 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "web/places.h"
 #include "web/url.h"
 
 #define CHANNEL_SEEDS_MAX 100000
 #define CHANNEL_PATTERNS_MAX 1000
+#define CHANNEL_LISTS_MAX 100
 
 typedef enum channel_scope {
     SCOPE_SITE,   /* host and port of a seed, over http or https */
@@ -29,9 +31,12 @@ struct channel_opts {
     size_t include_count;
     const struct span *exclude; /* none may match */
     size_t exclude_count;
+    const struct span *lists; /* sitemaps and feeds, normalised http(s) URLs, wherever they are; copied. What they list
+                                 belongs to it as far as it is in scope */
+    size_t list_count;
 };
 
-/* ST_INVALID: a seed is no http(s) URL, or a pattern is bad; ST_LIMIT: too many. `why` says which. */
+/* ST_INVALID: a seed or list is no http(s) URL, or a pattern is bad; ST_LIMIT: too many. `why` says which. */
 MUST_USE status channel_new(const struct channel_opts *opts, struct channel **out, struct buf *why);
 void channel_free(struct channel *c); /* NULL is fine */
 
@@ -44,12 +49,20 @@ typedef enum channel_verdict {
     CHANNEL_OUT_OF_SCOPE,
     CHANNEL_NOT_INCLUDED,
     CHANNEL_EXCLUDED,
-    CHANNEL_TOO_DEEP
+    CHANNEL_TOO_DEEP,
+    CHANNEL_FORGOTTEN
 } channel_verdict;
 
 /* Seeds are always in scope; patterns apply to them too. *pattern (when given) is the one that excluded. One thread at
  * a time (regex). */
 channel_verdict channel_check(struct channel *c, const struct url *u, unsigned depth, struct span *pattern);
+
+/* The same of a sitemap: it need not be in scope, but of the registered domain of something that is, or one that it was
+ * given, and no pattern has to match that pages must; none that excludes may. What it lists is judged like any link. */
+bool channel_takes_list(struct channel *c, const struct url *u, unsigned depth);
+
+/* Nothing of these places belongs to it, whatever else is said: CHANNEL_FORGOTTEN. Borrowed; NULL: none. */
+void channel_refuse(struct channel *c, const struct places *places);
 
 /* A seed redirected here: the site (or folder, or domain) of `u` belongs to the channel from now on. */
 void channel_widen(struct channel *c, const struct url *u);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "crawl/engine.h"
 #include "io/clock.h"
+#include "plan/page_rate.h"
 #include "store/file.h"
 
 #define TICK_MS 200
@@ -91,6 +92,7 @@ static void keep_opts(struct crawl *cr, const struct crawl_opts *o)
     cr->o = *o;
     cr->o.data_dir = arena_copy(a, span_str(o->data_dir)).p;
     cr->o.worker_path = o->worker_path ? arena_copy(a, span_str(o->worker_path)).p : NULL;
+    cr->o.pdf_program = o->pdf_program ? arena_copy(a, span_str(o->pdf_program)).p : NULL;
     cr->o.fetch.user_agent = arena_copy(a, o->fetch.user_agent);
     cr->o.fetch.headers = keep_spans(a, o->fetch.headers, o->fetch.header_count);
     cr->o.fetch.proxy = arena_copy(a, o->fetch.proxy);
@@ -109,6 +111,7 @@ static void keep_opts(struct crawl *cr, const struct crawl_opts *o)
         cr->shard_count = CRAWL_SHARDS_MAX;
     unsigned jobs = o->jobs ? o->jobs : JOBS_A_SHARD * cr->shard_count;
     cr->jobs_a_shard = (jobs + cr->shard_count - 1) / cr->shard_count;
+    readings_look(cr);
 }
 
 static status open_files(struct crawl *cr, struct buf *why)
@@ -118,6 +121,7 @@ static status open_files(struct crawl *cr, struct buf *why)
     if (st != ST_OK)
         return st;
     cr->key = *store_key(cr->store);
+    store_set_rate(cr->store, page_rate_visit);
     buf_printf(&path, "%s/seen", cr->o.data_dir);
     st = seen_open(buf_cstr(&path), &(struct seen_opts){0}, &cr->seen);
     if (st == ST_OK) {
@@ -162,14 +166,16 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
         st = resume_load(cr, why);
     for (size_t i = 0; st == ST_OK && i < cr->lane_count; i++)
         st = lane_share(cr, cr->lanes[i]);
-    struct page_counts counts = {0};
+    if (st == ST_OK)
+        st = refused_load(cr);
+    uint64_t good = 0;
     if (st == ST_OK) /* for the page that tells site owners about us */
         st = store_setting_put(cr->store, "user_agent", cr->o.fetch.user_agent);
     if (st == ST_OK)
-        st = store_page_counts(cr->store, &counts);
+        st = store_page_good(cr->store, &good);
     if (st == ST_OK) {
-        atomic_store(&cr->good_pages, counts.good);
-        cr->resumed = counts.good;
+        atomic_store(&cr->good_pages, good);
+        cr->resumed = good;
         crawl_publish(cr);
         *out = cr;
     } else {
@@ -183,11 +189,13 @@ void crawl_close(struct crawl *cr)
     if (!cr)
         return;
     writer_free(cr->writer);
+    import_free(cr->import);
     for (unsigned i = 0; cr->shards && i < cr->shard_count; i++)
         if (cr->shards[i].crawl)
             shard_done(&cr->shards[i]);
     free(cr->shards);
     crawl_lanes_done(cr);
+    places_free(cr->refused);
     route_free(cr->route);
     runs_free(cr->runs);
     seen_free(cr->seen);
@@ -226,7 +234,7 @@ static status begin_pass(struct crawl *cr)
     /* A finished crawl that is run again checks every page it knows; one that stays is told what to check. */
     if (cr->was_complete && !cr->has_new_seeds && !cr->o.stays && queued_now(cr) == 0) {
         cr->pass++;
-        st = task_recheck_all(cr);
+        st = recheck_all(cr);
     }
     cr->was_complete = false;
     for (unsigned i = 0; i < cr->shard_count; i++)
@@ -247,6 +255,10 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->errors += p->errors;
     sum->refused_robots += p->refused_robots;
     sum->not_html += p->not_html;
+    sum->lists += p->lists;
+    sum->not_read += p->not_read;
+    sum->pdf_failed += p->pdf_failed;
+    sum->pdf_left += p->pdf_left;
     sum->thin += p->thin;
     sum->robots_fetched += p->robots_fetched;
     sum->requests += p->requests;
@@ -279,6 +291,7 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
                                 .seen_memory = seen_memory(cr->seen),
                                 .disk_bytes = seen_disk(cr->seen) + runs_disk(cr->runs),
                                 .pass = cr->pass,
+                                .pdf_state = cr->pdf_state,
                                 .unchanged = cr->writer ? writer_unchanged(cr->writer) : cr->unchanged,
                                 .seconds_ms = cr->started ? (uint64_t)(clock_mono() - cr->started) : 0};
     for (unsigned i = 0; i < cr->shard_count; i++)
@@ -290,6 +303,8 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
     out->index_docs = index.docs;
     out->index_bytes = index.bytes;
     out->index_segments = index.segments;
+    out->is_comparing = index.is_comparing;
+    out->compared_percent = index.compared_percent;
 }
 
 static void put_errors_by_kind(const struct crawl_stats *s, struct buf *out)
@@ -370,7 +385,7 @@ void crawl_publish(struct crawl *cr)
         shard_publish(&cr->shards[i]);
 }
 
-static void release(struct crawl *cr)
+void crawl_release(struct crawl *cr)
 {
     if (!cr->is_held)
         return;
@@ -385,8 +400,7 @@ static status put_host(void *arg, struct span host, struct span packed)
     return ST_OK;
 }
 
-/* All shards parked (or not started). */
-static status checkpoint(struct crawl *cr)
+status crawl_checkpoint(struct crawl *cr)
 {
     atomic_store(&cr->is_checkpointing, true);
     status st = ST_OK;
@@ -412,9 +426,19 @@ static void on_checkpoint_done(void *self, uint64_t generation)
     atomic_store(&cr->is_checkpointing, false);
 }
 
+static status on_sync_archive(void *self)
+{
+    struct crawl *cr = self;
+    return cr->o.archive ? warc_files_sync(cr->o.archive) : ST_OK;
+}
+
 static void on_sync_journals(void *self)
 {
     struct crawl *cr = self;
+    if (on_sync_archive(cr) != ST_OK) { /* then the journals must not say more than it has */
+        log_write(cr->o.log, LOG_WARN, "archive", "could not be synced");
+        return;
+    }
     pthread_mutex_lock(&cr->journal_lock);
     for (unsigned i = 0; i < cr->shard_count; i++)
         if (cr->shards[i].journal && records_sync(cr->shards[i].journal) != ST_OK)
@@ -422,9 +446,9 @@ static void on_sync_journals(void *self)
     pthread_mutex_unlock(&cr->journal_lock);
 }
 
-static void on_unchanged(void *self, uint64_t channel)
+static void on_visited(void *self, uint64_t channel, const struct visit_effect *e)
 {
-    lane_unchanged(self, channel);
+    lane_visited(self, channel, e);
 }
 
 static void on_writer_failed(void *self, status st, const char *doing)
@@ -486,7 +510,7 @@ static void check_checkpoint(struct crawl *cr)
         return;
     park_all(cr);
     if (!any_stalled(cr))
-        (void)checkpoint(cr);
+        (void)crawl_checkpoint(cr);
     unpark_all(cr);
 }
 
@@ -496,9 +520,10 @@ static struct writer *start_writer(struct crawl *cr)
                                             .sink = &cr->sink,
                                             .log = cr->o.log,
                                             .sync_journals = on_sync_journals,
+                                            .sync_archive = on_sync_archive,
                                             .checkpoint_done = on_checkpoint_done,
                                             .failed = on_writer_failed,
-                                            .unchanged = on_unchanged,
+                                            .visited = on_visited,
                                             .self = cr});
 }
 
@@ -511,8 +536,8 @@ static status settle_running(struct crawl *cr)
     if (atomic_load(&cr->is_checkpointing)) /* one at a time: see seen_settle and runs_settle */
         st = writer_settle(cr->writer);
     if (st == ST_OK)
-        st = checkpoint(cr);
-    release(cr); /* the disk is waited for without them */
+        st = crawl_checkpoint(cr);
+    crawl_release(cr); /* the disk is waited for without them */
     return st == ST_OK ? writer_settle(cr->writer) : st;
 }
 
@@ -521,7 +546,7 @@ status crawl_settle(struct crawl *cr)
     if (cr->is_running)
         return settle_running(cr);
     cr->writer = start_writer(cr);
-    status st = checkpoint(cr);
+    status st = crawl_checkpoint(cr);
     if (st == ST_OK)
         st = writer_settle(cr->writer);
     writer_free(cr->writer);
@@ -537,7 +562,7 @@ static void on_main_tick(void *arg)
     crawl_get_stats(cr, &stats);
     if (cr->progress)
         cr->progress(cr->progress_arg, &stats);
-    release(cr);
+    crawl_release(cr);
     if (now - cr->last_progress_saved >= PROGRESS_SAVED_MS) {
         save_progress(cr, &stats, true);
         cr->last_progress_saved = now;
@@ -578,6 +603,63 @@ void crawl_stop(struct crawl *cr)
         waker_wake(cr->waker);
 }
 
+void crawl_watch_finishing(struct crawl *cr, crawl_progress_fn *fn, void *arg)
+{
+    cr->finishing = fn;
+    cr->finishing_arg = arg;
+}
+
+/* The last checkpoint, with all shards parked or not started. */
+static void conclude(struct crawl *cr)
+{
+    for (unsigned i = 0; i < cr->shard_count; i++)
+        shard_publish(&cr->shards[i]);
+    (void)crawl_checkpoint(cr); /* a failure is noted */
+    struct crawl_stats stats;
+    crawl_get_stats(cr, &stats);
+    save_progress(cr, &stats, false);
+}
+
+static void on_finishing(void *arg)
+{
+    struct crawl *cr = arg;
+    struct crawl_stats stats;
+    crawl_get_stats(cr, &stats);
+    stats.is_finishing = true;
+    cr->finishing(cr->finishing_arg, &stats);
+}
+
+static status finish_writer(struct crawl *cr)
+{
+    status st = writer_finish(cr->writer, cr->finishing ? on_finishing : NULL, cr);
+    if (cr->failure != ST_OK)
+        st = cr->failure;
+    cr->unchanged = writer_unchanged(cr->writer);
+    writer_free(cr->writer);
+    cr->writer = NULL;
+    uint64_t good;
+    if (st == ST_OK && store_page_good(cr->store, &good) == ST_OK)
+        atomic_store(&cr->good_pages, good);
+    return st;
+}
+
+status crawl_begin_quiet(struct crawl *cr)
+{
+    cr->started = clock_mono();
+    cr->writer = start_writer(cr);
+    return resume_checkpoint(cr);
+}
+
+status crawl_end_quiet(struct crawl *cr, status st)
+{
+    if (st == ST_OK) {
+        cr->was_complete = true; /* when nothing waits, the next crawl looks for changes */
+        conclude(cr);
+    }
+    status finished = finish_writer(cr);
+    return st == ST_OK ? finished : st;
+}
+
 /* Parks everybody for the last time; after a failure the folder stays as the journals have it. */
 static status wind_up(struct crawl *cr)
 {
@@ -590,12 +672,7 @@ static status wind_up(struct crawl *cr)
     }
     if (cr->end != CRAWL_FAILED) {
         cr->was_complete = cr->end == CRAWL_COMPLETE;
-        for (unsigned i = 0; i < cr->shard_count; i++)
-            shard_publish(&cr->shards[i]);
-        (void)checkpoint(cr); /* a failure is noted */
-        struct crawl_stats stats;
-        crawl_get_stats(cr, &stats);
-        save_progress(cr, &stats, false);
+        conclude(cr);
     }
     for (unsigned i = 0; i < cr->shard_count; i++)
         cr->shards[i].is_quitting = true;
@@ -605,15 +682,7 @@ static status wind_up(struct crawl *cr)
         cr->shards[i].has_thread = false;
     }
     cr->is_running = false;
-    status st = writer_finish(cr->writer);
-    if (cr->failure != ST_OK)
-        st = cr->failure;
-    cr->unchanged = writer_unchanged(cr->writer);
-    writer_free(cr->writer);
-    cr->writer = NULL;
-    struct page_counts counts;
-    if (st == ST_OK && store_page_counts(cr->store, &counts) == ST_OK)
-        atomic_store(&cr->good_pages, counts.good);
+    status st = finish_writer(cr);
     if (st != ST_OK)
         cr->end = CRAWL_FAILED;
     return st;

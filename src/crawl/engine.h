@@ -10,10 +10,12 @@
 #include <stdatomic.h>
 
 #include "base/table.h"
+#include "crawl/archive.h"
 #include "crawl/crawl.h"
 #include "crawl/route.h"
 #include "crawl/writer.h"
 #include "mobile/master.h"
+#include "mobile/reader.h"
 #include "plan/frontier.h"
 #include "store/records.h"
 #include "store/runs.h"
@@ -31,14 +33,25 @@
 
 /* Record types of journal and checkpoint files: docs/formats/journal.md. */
 enum { KIND_JOURNAL = 1, KIND_CHECKPOINT = 2 };
-enum { REC_SUMMARY = 1, REC_HOST = 2, REC_WIDEN = 3, REC_META = 16, REC_CHANNEL = 17, REC_SEEN = 18, REC_AWAY = 19 };
+enum {
+    REC_SUMMARY = 1,
+    REC_HOST = 2,
+    REC_WIDEN = 3,
+    REC_FOUND = 4,
+    REC_META = 16,
+    REC_CHANNEL = 17,
+    REC_SEEN = 18,
+    REC_AWAY = 19
+};
 
 /* A channel of the crawl: lane.c. Lanes come and go with all shards parked, so shards look them up without a lock. */
 struct lane {
     uint64_t id;
-    struct channel *channel;      /* owned: as it was given; see lane_channel */
-    atomic_uint_fast64_t transit; /* URLs between two shards */
-    uint64_t unchanged;           /* under lane_lock */
+    struct channel *channel;                    /* owned: as it was given; see lane_channel */
+    atomic_uint_fast64_t transit;               /* URLs between two shards */
+    uint64_t stored, added, changed, unchanged; /* visits that the writer has done; under lane_lock, as those below */
+    wall_ms newest;                             /* change that was found since the last recheck; 0: none, */
+    uint64_t undated;                           /* and changes of which nobody says when */
 };
 
 /* What a shard has of it. */
@@ -46,6 +59,7 @@ struct shard_lane {
     uint64_t id;
     struct channel *channel;            /* owned */
     char program[PROGRAM_NAME_MAX + 1]; /* run on its pages; "": none */
+    bool wants_capture;                 /* its answers go with the visits, as they came */
     struct channel_progress n;          /* counters; not what is queued */
     uint64_t arrived;                   /* URLs that came from other shards since the last publication */
     struct channel_progress published;  /* under lane_lock */
@@ -57,8 +71,10 @@ struct job {
     struct lease lease;
     int32_t dns_us;
     unsigned robots_hops;
-    struct span robots_url; /* owned: current hop of a robots.txt fetch; empty = the lease's url */
-    struct timer *wait;     /* owned: between two hops */
+    struct span robots_url;        /* owned: current hop of a robots.txt fetch; empty = the lease's url */
+    struct timer *wait;            /* owned: between two hops */
+    const struct reading *reading; /* borrowed during visit_page: what another program said of it; NULL: none did */
+    wall_ms imported_at; /* when somebody else got the answer; the lease is none of the frontier's then. 0: we do */
     struct frontier_result result;
 };
 
@@ -83,6 +99,9 @@ struct shard {
         size_t packed_at, packed_n;    /* the whole summary, in `packed` */
     } * finished;                      /* owned: visited in this turn, not yet in the journal */
     size_t finished_count, finished_cap;
+    struct archive archive;         /* written before `framed` */
+    bool has_captures;              /* some lane wants them */
+    struct buf captured;            /* of the visit at hand */
     struct buf packed, framed;      /* of `finished` */
     struct buf batch;               /* summaries in the journal, for the writer */
     uint64_t recent[RECENT_LINKS];  /* marks of links known to be seen: visit.c */
@@ -92,6 +111,7 @@ struct shard {
     unsigned in_flight, resolving;
     struct job *waiting;                     /* robots.txt fetches between two hops */
     struct master *master;                   /* owned; NULL until there is a program */
+    struct reader *reader;                   /* owned; NULL until there is a PDF */
     struct asked *asked_first, **asked_last; /* owned: pages that no program's line has room for yet, oldest first */
     bool is_stalled;                         /* the disk is full: what is finished waits, nothing new is lent */
     mono_ms stalled_since;
@@ -121,13 +141,16 @@ struct crawl {
     struct writer *writer;
     struct route *route;
     struct shard *shards;
+    struct import *import; /* owned; NULL: none is under way */
     unsigned shard_count;
     unsigned jobs_a_shard;
+    status pdf_state; /* ST_OK: PDFs are read; ST_UNSUPPORTED: not wanted; ST_NOT_FOUND, ST_REFUSED: see reader_look */
     struct lane **lanes; /* owned, in the order they came */
     size_t lane_count;
     struct table lane_at; /* id -> lane */
     pthread_mutex_t lane_lock;
-    struct table away; /* keys of URLs that left unvisited */
+    struct places *refused; /* owned: what is never asked for; NULL: nothing is. Changed with all shards held */
+    struct table away;      /* keys of URLs that left unvisited */
     pthread_mutex_t away_lock;
     atomic_size_t away_count;
     pthread_mutex_t journal_lock;
@@ -139,7 +162,7 @@ struct crawl {
     unsigned parked;
     bool want_park;
     bool is_running, is_held; /* shards have threads; they are parked for the progress callback. The caller's thread */
-    atomic_bool is_stopping, is_paused;
+    atomic_bool is_stopping, is_paused, is_doubted;
     /* caller's thread */
     struct loop *loop;
     struct timer *tick;
@@ -147,6 +170,8 @@ struct crawl {
     struct signals *signals;
     crawl_progress_fn *progress;
     void *progress_arg;
+    crawl_progress_fn *finishing; /* NULL: nobody watches */
+    void *finishing_arg;
     crawl_end end;
     bool is_ended, was_complete, has_new_seeds;
     int pass;
@@ -171,6 +196,12 @@ void crawl_note_host_failure(struct crawl *cr, struct span host, status st, cons
 void crawl_hold(struct crawl *cr);
 /* What was done to held shards shows in statistics and progress at once. */
 void crawl_publish(struct crawl *cr);
+/* All shards parked, or not started: the writer gets a checkpoint. ST_FULL: no space now; other failures end the run,
+ * so that nobody needs to look. */
+status crawl_checkpoint(struct crawl *cr);
+/* The writer and the journals without threads of shards, and their end: a checkpoint, unless `st` is a failure. */
+MUST_USE status crawl_begin_quiet(struct crawl *cr);
+MUST_USE status crawl_end_quiet(struct crawl *cr, status st);
 
 /* ---- lane.c ---- */
 struct lane *crawl_lane(const struct crawl *cr, uint64_t id); /* NULL: no such channel */
@@ -187,14 +218,28 @@ void shard_lanes_done(struct shard *s);
 void lane_sent(struct crawl *cr, uint64_t channel, uint64_t urls);
 void lane_arrived(struct shard *s, uint64_t channel, uint64_t urls);
 void lane_publish(struct shard *s);
-void lane_unchanged(struct crawl *cr, uint64_t channel); /* any thread */
+void lane_rechecked(struct crawl *cr, uint64_t channel); /* what is found from now on belongs to another visit */
+void lane_visited(struct crawl *cr, uint64_t channel, const struct visit_effect *e); /* any thread */
 /* seen_add, but for URLs that left: those are new. Any thread. */
 MUST_USE status crawl_note_urls(struct crawl *cr, const uint64_t *keys, size_t n, bool *is_new);
 void crawl_note_away(struct crawl *cr, uint64_t key); /* any thread */
 
+/* ---- refused.c ---- */
+/* What the store remembers as forgotten is refused from the beginning. */
+MUST_USE status refused_load(struct crawl *cr);
+bool refused_has(const struct crawl *cr, const struct url *u);
+
 /* ---- task.c ---- */
+/* The URL in its one form, in the arena; false when it is no http(s) URL of ours. */
+bool crawl_normal_url(struct crawl *cr, struct arena *a, struct span text, struct url *out);
+/* To the shard that has its host. Shards held, or not started. */
+void crawl_queue(struct crawl *cr, const struct frontier_url *u);
+/* What was told straight to the sink, while no writer runs: kept, or undone when `st` says that it failed. */
+MUST_USE status task_settle(struct crawl *cr, status st);
+
+/* ---- recheck.c ---- */
 /* Every page the folder knows is queued again. Before the shards run. */
-MUST_USE status task_recheck_all(struct crawl *cr);
+MUST_USE status recheck_all(struct crawl *cr);
 
 /* ---- shard.c ---- */
 status shard_init(struct shard *s, struct crawl *cr, unsigned index);
@@ -212,6 +257,7 @@ void shard_publish(struct shard *s);
 void shard_queue(struct shard *s, const struct frontier_url *u);
 void job_free(struct job *j);
 mono_ms shard_now(struct shard *s);
+bool wants_capture(const struct shard *s, uint64_t channel);
 void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr);
 
 /* ---- visit.c ---- */
@@ -225,6 +271,19 @@ bool programs_ask(struct shard *s, struct job *j, const struct fetch_result *r);
 bool programs_want_headers(const struct shard *s, uint64_t channel);
 void programs_publish(struct shard *s);
 void programs_done(struct shard *s); /* pages that wait are dropped, unvisited */
+struct fetch_result fetch_result_copy(struct arena *a, const struct fetch_result *r);
+
+/* ---- readings.c ---- */
+/* Sets cr->pdf_state. Before there are shards. */
+void readings_look(struct crawl *cr);
+fetch_wants_fn *readings_wants(const struct crawl *cr);
+bool readings_are_for(const struct crawl *cr, struct span url, const struct fetch_result *r);
+/* What reads them, on a loop; kept in *reader, which is NULL at first. As reader_new. */
+MUST_USE status readings_reader(const struct crawl *cr, struct loop *l, struct reader **reader);
+/* True: another program reads the page, and visit_page follows with what it said. */
+bool readings_ask(struct shard *s, struct job *j, const struct fetch_result *r);
+bool readings_are_behind(const struct shard *s); /* nothing should be lent now */
+void readings_done(struct shard *s);             /* pages that wait are dropped, unvisited */
 
 /* ---- finish.c ---- */
 /* A page was visited: it is written down with the others of this turn. `sum` and its links live in the shard's arena;
@@ -237,6 +296,14 @@ void finish_flush(struct shard *s);
 void robots_fetch_start(struct shard *s, struct job *j);
 void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result *r);
 
+/* ---- import.c ---- */
+void import_free(struct import *im); /* NULL is fine */
+
+/* ---- lists.c ---- */
+/* The Sitemap lines of a site's rules, found at `url`: those that are new are queued for a channel that asked, and
+ * written down with the rules. Before the rules go to the frontier. */
+void lists_of_robots(struct shard *s, const struct job *j, struct span url, const struct robots *rules);
+
 /* ---- resume.c ---- */
 /* Loads checkpoint and journals into shards that do not run yet. */
 status resume_load(struct crawl *cr, struct buf *why);
@@ -244,4 +311,5 @@ status resume_load(struct crawl *cr, struct buf *why);
  * writer. */
 status resume_checkpoint(struct crawl *cr);
 void resume_settled(struct crawl *cr, uint64_t generation); /* the checkpoint is durable: old journals go */
-struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall);
+/* Also tells whoever wants to know how long the path was. */
+struct frontier_result frontier_result_of(struct crawl *cr, const struct fetch_result *r, wall_ms wall);

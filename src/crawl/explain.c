@@ -9,7 +9,11 @@
 #include "base/mem.h"
 #include "codec/json.h"
 #include "crawl/engine.h"
+#include "plan/page_rate.h"
 #include "plan/trap.h"
+#include "store/fleet.h"
+#include "store/groups.h"
+#include "web/simhash.h"
 
 /* ---- two outputs at once: a line for people, a member for programs ---- */
 
@@ -57,7 +61,9 @@ struct question {
     uint64_t channel;    /* of the page, 0: not visited */
     struct buf channels; /* what each channel of the folder says of the URL */
     unsigned depth;
-    bool is_visited, is_in_scope, is_refused;
+    bool is_visited, is_in_scope, is_refused, is_forgotten;
+    bool has_content; /* it can be searched */
+    bool is_fleet;    /* a coordinator's: it knows the channels, and agents what waits */
 };
 
 static void say_timings(struct explain *e, const struct page *p)
@@ -110,6 +116,58 @@ static void say_history(struct explain *e, struct span history)
     buf_done(&b);
 }
 
+/* ---- near-duplicates ---- */
+
+static status note_url(void *arg, const struct page *p)
+{
+    buf_put(arg, p->url);
+    return ST_OK;
+}
+
+static void say_group(struct question *q, const struct group *g)
+{
+    struct explain *e = q->e;
+    struct buf url = {0};
+    struct json j = {.out = &e->json, .needs_comma = true};
+    if (g->flags & GROUPS_UNFOLLOWED)
+        fact(e, "canonical_ignored", "canonical", SPAN("not followed: that page is not there, or has another text"));
+    if (g->pages > 1) {
+        buf_printf(&e->lines, "%-16s %u pages, of which a search shows one\n", "alike", g->pages);
+        json_key(&j, "alike");
+        json_u64(&j, g->pages);
+    }
+    if (g->first != q->key && store_page_get(q->store, g->first, note_url, &url) == ST_OK) {
+        fact(e, "near_dup_of", "near-duplicate", buf_span(&url));
+        buf_printf(&e->lines, "%-16s %u of %u bits%s\n", "differs in", g->distance, SIMHASH_BITS,
+                   g->flags & GROUPS_CANONICAL ? ", and names it as canonical" : "");
+        json_key(&j, "near_dup_distance");
+        json_u64(&j, g->distance);
+        json_key(&j, "near_dup_by_canonical");
+        json_bool(&j, g->flags & GROUPS_CANONICAL);
+    }
+    buf_done(&url);
+}
+
+static void say_near_duplicates(struct question *q)
+{
+    struct buf path = {0};
+    struct group g;
+    groups_path(q->dir, &path);
+    struct groups *groups = groups_open(path.p);
+    if (groups_look(groups, q->key, &g))
+        say_group(q, &g);
+    groups_release(groups);
+    buf_done(&path);
+}
+
+static void say_rate(struct explain *e, uint64_t packed)
+{
+    double factor, days = page_rate_days(packed, &factor);
+    if (packed)
+        fact_f(e, "rate", "changes", "about every %.3g days; %.3g to %.3g as likely as not", days, days / factor,
+               days * factor);
+}
+
 static status say_page(void *arg, const struct page *p)
 {
     struct question *q = arg;
@@ -138,10 +196,14 @@ static status say_page(void *arg, const struct page *p)
            p->body_bytes, p->text_bytes);
     fact_f(e, "visits", "visits", "%u, %u found a change", p->visits, p->changes);
     say_history(e, p->history);
+    say_rate(e, p->rate);
     fact_f(e, "depth", "depth", "%u links from a seed", p->depth);
     if (p->canonical.n)
         fact(e, "canonical", "canonical", p->canonical);
-    if (p->page_flags & PAGE_SKIPPED)
+    q->has_content = p->content != 0;
+    if (p->page_flags & PAGE_LIST)
+        fact_f(e, "list", "list", "a sitemap or a feed: what it lists is followed, itself is not searched in");
+    else if (p->page_flags & PAGE_SKIPPED)
         fact_f(e, "program", "program", "left out of the index by skip()");
     else if (p->page_flags)
         fact_f(e, "robots", "page asks", "%s%s%s%s", p->page_flags & PAGE_NOINDEX ? "noindex " : "",
@@ -165,6 +227,8 @@ static const char *verdict_text(channel_verdict v)
         return "excluded by";
     case CHANNEL_TOO_DEEP:
         return "too deep: raise --depth";
+    case CHANNEL_FORGOTTEN: /* said by itself */
+        break;
     }
     return "?";
 }
@@ -185,6 +249,26 @@ static status say_channel(void *arg, uint64_t id, struct span packed)
                verdict_text(v), pattern.n ? " " : "", SPAN_ARG(pattern));
     channel_free(c);
     return ST_OK;
+}
+
+/* ---- is it forgotten? ---- */
+
+static status say_forgotten(void *arg, const struct forgotten *f)
+{
+    struct question *q = arg;
+    struct places_item place;
+    char since[16];
+    struct tm tm;
+    time_t t = (time_t)(f->at / 1000);
+    if (places_parse(&q->arena, f->place, &place, NULL) != ST_OK || !places_item_has(&place, &q->url))
+        return ST_OK;
+    gmtime_r(&t, &tm);
+    strftime(since, sizeof(since), "%Y-%m-%d", &tm);
+    fact_f(q->e, "forgotten", "forgotten", "since %s, as %.*s%s%.*s", since, SPAN_ARG(f->place), f->why.n ? ": " : "",
+           SPAN_ARG(f->why));
+    q->is_forgotten = true;
+    q->e->state = "forgotten";
+    return ST_END;
 }
 
 /* ---- the host ---- */
@@ -306,6 +390,8 @@ static void decide_state(struct question *q)
     if (trap_repeats(q->url.path)) {
         fact(e, "trap", "trap", SPAN("a path segment repeats too often: parked"));
         e->state = "parked";
+    } else if (q->is_fleet) {
+        e->state = "not visited";
     } else if (!q->is_in_scope) {
         e->state = "out of scope";
     } else if (q->is_refused) {
@@ -341,11 +427,21 @@ status crawl_explain(const char *data_dir, struct span url, struct explain *out,
         json_text(&j, q.url.href);
         out->url = span_of(mem_str(q.url.href), q.url.href.n);
         st = store_page_get(q.store, q.key, say_page, &q);
+        wall_ms listed;
+        if ((st == ST_OK || st == ST_NOT_FOUND) && store_listed_get(q.store, q.key, &listed) == ST_OK)
+            fact_time(out, "listed", "listed change", listed);
+        if (q.has_content)
+            say_near_duplicates(&q);
+        q.is_fleet = fleet_is_there(data_dir);
         if (st == ST_OK || st == ST_NOT_FOUND)
-            st = store_channel_each(q.store, say_channel, &q);
-        if (st == ST_OK && q.channels.n)
+            st = q.is_fleet ? ST_OK : store_channel_each(q.store, say_channel, &q);
+        if (st == ST_OK) {
+            st = store_forgotten_each(q.store, say_forgotten, &q);
+            st = st == ST_END ? ST_OK : st;
+        }
+        if (st == ST_OK && q.channels.n && !q.is_forgotten)
             fact(out, "channel", "channel", buf_span(&q.channels));
-        if (st == ST_OK)
+        if (st == ST_OK && !q.is_fleet)
             st = store_host_get(q.store, q.url.host, say_host, &q);
         if (st == ST_NOT_FOUND)
             st = ST_OK;

@@ -25,14 +25,18 @@ static void count_result(struct shard *s, const struct summary *sum)
         n->errors_by_kind[sum->failure]++;
     } else if (sum->http_status == 304) {
         return; /* the writer counts what is unchanged, by digest too */
+    } else if (sum->http_status >= 200 && sum->http_status < 300 && sum->page_flags & PAGE_LIST) {
+        n->lists++;
     } else if (sum->http_status >= 200 && sum->http_status < 300) {
         n->fetched++;
         if (!sum->is_known)
             atomic_fetch_add(&s->crawl->good_pages, 1);
-        if (!sum->is_html)
+        if (!sum->is_html) {
             n->not_html++;
-        else if (sum->text_bytes < CRAWL_THIN_BYTES)
+            n->not_read += !sum->digest;
+        } else if (sum->text_bytes < CRAWL_THIN_BYTES) {
             n->thin++;
+        }
     } else if (sum->http_status >= 300 && sum->http_status < 400) {
         n->redirects++;
     } else if (sum->http_status == 404 || sum->http_status == 410) {
@@ -49,12 +53,13 @@ static void count_result(struct shard *s, const struct summary *sum)
 static void count_in_lane(struct shard_lane *l, const struct summary *sum)
 {
     l->n.bytes += sum->wire_bytes;
+    l->n.storing++; /* less what the writer has done: lane.c */
     if (sum->is_refused)
         return;
     if (sum->failure != ST_OK)
         l->n.errors++;
     else if (sum->http_status >= 200 && sum->http_status < 300)
-        l->n.fetched++;
+        l->n.fetched += !(sum->page_flags & PAGE_LIST);
     else if (sum->http_status == 404 || sum->http_status == 410)
         l->n.gone++;
     else if (sum->http_status >= 400)
@@ -72,7 +77,7 @@ static void queue_links(struct shard *s, const struct finished *f)
                                  .channel = f->sum.channel,
                                  .depth = l->depth,
                                  .hops = l->hops,
-                                 .is_urgent = l->hops > 0};
+                                 .is_urgent = l->hops > 0 && l->kind == LINK_REFRESH};
         shard_queue(s, &u);
     }
 }
@@ -89,34 +94,44 @@ static void complete(struct shard *s, const struct finished *f)
     pack_text(&s->batch, span_of(s->packed.p + f->packed_at, f->packed_n));
     if (s->batch.n >= BATCH_BYTES)
         writer_put(s->crawl->writer, &s->batch);
-    if (j->lease.kind == LEASE_PAGE)
+    if (j->lease.kind == LEASE_PAGE && !j->imported_at)
         atomic_fetch_sub(&s->crawl->lent_pages, 1);
-    frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
+    if (!j->imported_at)
+        frontier_done(s->frontier, shard_now(s), j->lease.id, &j->result);
     job_free(j);
 }
 
-static void stall(struct shard *s, status st)
+static void stall(struct shard *s, status st, const char *doing)
 {
     mono_ms now = shard_now(s);
     if (!s->is_stalled) {
         s->is_stalled = true;
         s->stats.disk_trouble = true;
         s->stalled_since = now;
-        log_write(s->crawl->o.log, LOG_ERROR, "journal", "no space left: waiting");
+        log_write(s->crawl->o.log, LOG_ERROR, "journal", "%s: no space left: waiting", doing);
     }
     if (st != ST_FULL || now - s->stalled_since > STALL_MAX_MS)
-        crawl_fail(s->crawl, st, "write the journal");
+        crawl_fail(s->crawl, st, doing);
     else
         timer_set(s->due, STALL_RETRY_MS);
 }
 
 void finish_flush(struct shard *s)
 {
+    if (archive_is_waiting(&s->archive)) {
+        status kept = archive_flush(&s->archive);
+        if (kept != ST_OK) {
+            stall(s, kept, "write to the WARC folder");
+            return;
+        }
+        if (!s->framed.n)
+            s->is_stalled = s->stats.disk_trouble = false;
+    }
     if (!s->framed.n)
         return;
     status st = records_append_framed(s->journal, buf_span(&s->framed));
     if (st != ST_OK) {
-        stall(s, st);
+        stall(s, st, "write the journal");
         return;
     }
     atomic_fetch_add(&s->journal_bytes, s->framed.n);
@@ -159,7 +174,7 @@ void finish_page(struct shard *s, struct job *j, struct summary *sum, const stru
         discard(s, j);
         return;
     }
-    if (frontier_would_retry(s->frontier, j->lease.id, &j->result)) {
+    if (!j->imported_at && frontier_would_retry(s->frontier, j->lease.id, &j->result)) {
         retry_later(s, j);
         return;
     }

@@ -94,6 +94,7 @@ status lane_share(struct crawl *cr, const struct lane *l)
         st = channel_unpack(buf_span(&packed), &copy);
         if (st != ST_OK)
             break;
+        channel_refuse(copy, cr->refused);
         struct shard_lane *sl = shard_lane(s, l->id);
         if (sl) {
             channel_free(sl->channel);
@@ -163,12 +164,27 @@ void lane_publish(struct shard *s)
     pthread_mutex_unlock(&cr->lane_lock);
 }
 
-void lane_unchanged(struct crawl *cr, uint64_t channel)
+void lane_rechecked(struct crawl *cr, uint64_t channel)
 {
     pthread_mutex_lock(&cr->lane_lock);
     struct lane *l = crawl_lane(cr, channel);
     if (l)
-        l->unchanged++;
+        l->newest = 0, l->undated = 0;
+    pthread_mutex_unlock(&cr->lane_lock);
+}
+
+void lane_visited(struct crawl *cr, uint64_t channel, const struct visit_effect *e)
+{
+    pthread_mutex_lock(&cr->lane_lock);
+    struct lane *l = crawl_lane(cr, channel);
+    if (l) {
+        l->stored++;
+        l->added += e->outcome == VISIT_NEW;
+        l->changed += e->outcome == VISIT_CHANGED;
+        l->unchanged += e->outcome == VISIT_UNCHANGED;
+        l->undated += e->outcome == VISIT_CHANGED && !e->modified;
+        l->newest = e->modified > l->newest ? e->modified : l->newest;
+    }
     pthread_mutex_unlock(&cr->lane_lock);
 }
 
@@ -177,7 +193,9 @@ bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_p
     pthread_mutex_lock(&cr->lane_lock);
     const struct lane *l = crawl_lane(cr, channel);
     if (l) {
-        *out = (struct channel_progress){.queued = atomic_load(&l->transit), .unchanged = l->unchanged};
+        *out = (struct channel_progress){
+            .queued = atomic_load(&l->transit), .added = l->added, .changed = l->changed, .unchanged = l->unchanged};
+        out->changed_at = l->undated ? 0 : l->newest;
         for (unsigned i = 0; i < cr->shard_count; i++) {
             const struct shard_lane *sl = shard_lane(&cr->shards[i], channel);
             const struct channel_progress *p = &sl->published;
@@ -187,7 +205,9 @@ bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_p
             out->errors += p->errors;
             out->gone += p->gone;
             out->bytes += p->bytes;
+            out->storing += p->storing;
         }
+        out->storing -= l->stored < out->storing ? l->stored : out->storing;
     }
     pthread_mutex_unlock(&cr->lane_lock);
     return l != NULL;

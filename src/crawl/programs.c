@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "crawl/engine.h"
 #include "mobile/page_make.h"
+#include "web/document.h"
 
 struct asked {
     struct asked *next; /* in shard.asked_first */
@@ -34,12 +35,13 @@ bool programs_want_headers(const struct shard *s, uint64_t channel)
 
 /* ---- a page ---- */
 
-static struct fetch_result copy_result(struct arena *a, const struct fetch_result *r)
+struct fetch_result fetch_result_copy(struct arena *a, const struct fetch_result *r)
 {
     struct fetch_result c = *r;
     struct span *const texts[] = {
-        &c.content_type,     &c.etag,        &c.last_modified, &c.location,       &c.retry_after, &c.date,
-        &c.content_encoding, &c.robots_tags, &c.headers,       &c.link_canonical, &c.body};
+        &c.content_type, &c.etag,    &c.last_modified,  &c.location, &c.retry_after, &c.date, &c.content_encoding,
+        &c.robots_tags,  &c.headers, &c.link_canonical, &c.body,     &c.request,     &c.head, &c.raw,
+        &c.disposition};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = arena_copy(a, *texts[i]);
     c.why = "";
@@ -106,12 +108,13 @@ bool programs_ask(struct shard *s, struct job *j, const struct fetch_result *r)
     struct span name = program_of(s, j->lease.channel);
     struct url document;
     if (!name.n || r->st != ST_OK || r->http_status < 200 || r->http_status > 299 || r->body_unwanted ||
-        !master_has(s->master, name))
+        !document_is_read(r->content_type, j->lease.url) ||
+        document_kind_of(r->content_type, j->lease.url) == DOCUMENT_LIST || !master_has(s->master, name))
         return false;
     struct asked *k = mem_alloc(sizeof(*k));
     arena_init(&k->arena);
     k->job = j;
-    k->result = copy_result(&k->arena, r);
+    k->result = fetch_result_copy(&k->arena, r);
     const struct page_source source = {.document = &document,
                                        .http_status = r->http_status,
                                        .headers = k->result.headers,

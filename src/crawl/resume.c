@@ -74,7 +74,8 @@ struct replay {
     struct table done; /* keys of the pages that the journals finish */
     bool is_first_pass;
     bool concerns_frontier;
-    uint64_t records;
+    uint64_t records; /* of pages */
+    bool has_others;  /* hosts, sitemaps found, scopes widened */
     struct arena arena;
 };
 
@@ -156,36 +157,56 @@ static status load_record(void *arg, uint8_t type, struct span payload)
     }
 }
 
+/* A URL that was found after the checkpoint: queued unless it is known, or done. */
+static status replay_url(struct replay *r, struct span url, struct frontier_url f)
+{
+    bool is_new;
+    struct url u;
+    status st = crawl_note_urls(r->cr, &f.key, 1, &is_new);
+    if (st != ST_OK || !is_new || table_get(&r->done, f.key) || url_parse(&r->arena, url, NULL, &u) != ST_OK)
+        return st;
+    f.url = &u;
+    frontier_add(shard_of(r->cr, u.host)->frontier, clock_mono(), &f);
+    return ST_OK;
+}
+
 static status replay_links(struct replay *r, const struct summary *sum)
 {
-    struct crawl *cr = r->cr;
     for (size_t i = 0; i < sum->link_count; i++) {
         const struct summary_link *l = &sum->links[i];
         if (!(l->flags & SUMMARY_LINK_NEW))
             continue;
-        bool is_new;
-        status st = crawl_note_urls(cr, &l->key, 1, &is_new);
-        if (st != ST_OK)
-            return st;
-        struct url u;
-        if (!is_new || table_get(&r->done, l->key) || url_parse(&r->arena, l->url, NULL, &u) != ST_OK)
-            continue;
         struct frontier_url f = {.key = l->key,
-                                 .url = &u,
                                  .channel = sum->channel,
                                  .depth = l->depth,
                                  .hops = l->hops,
-                                 .is_urgent = l->hops > 0};
-        frontier_add(shard_of(cr, u.host)->frontier, clock_mono(), &f);
+                                 .is_urgent = l->hops > 0 && l->kind == LINK_REFRESH};
+        status st = replay_url(r, l->url, f);
+        if (st != ST_OK)
+            return st;
     }
     return ST_OK;
+}
+
+/* A sitemap that robots.txt named: lists.c. */
+static status replay_found(struct replay *r, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    struct frontier_url f = {.channel = unpack_u64(&u)};
+    f.depth = (unsigned)unpack_var(&u);
+    struct span url = unpack_text(&u, URL_INPUT_MAX);
+    if (u.bad)
+        return ST_CORRUPT;
+    arena_reset(&r->arena);
+    f.key = siphash(&r->cr->key, url);
+    return replay_url(r, url, f);
 }
 
 static status replay_summary(struct replay *r, struct span packed)
 {
     struct crawl *cr = r->cr;
     struct summary sum;
-    visit_outcome outcome;
+    struct visit_effect effect;
     arena_reset(&r->arena);
     status st = summary_unpack(&r->arena, packed, &sum);
     if (st != ST_OK)
@@ -209,7 +230,7 @@ static status replay_summary(struct replay *r, struct span packed)
             st = replay_links(r, &sum);
     }
     if (st == ST_OK)
-        st = cr->sink.visit(cr->sink.self, packed, &outcome);
+        st = cr->sink.visit(cr->sink.self, packed, &effect);
     return st;
 }
 
@@ -236,10 +257,13 @@ static status replay_record(void *arg, uint8_t type, struct span payload)
         return replay_summary(r, payload);
     if (type == REC_CHANNEL) /* before everything of it, whichever journal that is in */
         return r->is_first_pass && r->concerns_frontier ? load_channel(r->cr, payload) : ST_OK;
+    r->has_others |= r->concerns_frontier;
     if (r->is_first_pass || !r->concerns_frontier)
         return ST_OK;
     if (type == REC_WIDEN)
         return replay_widen(r->cr, payload);
+    if (type == REC_FOUND)
+        return replay_found(r, payload);
     if (type != REC_HOST)
         return ST_CORRUPT;
     struct frontier_info info;
@@ -273,7 +297,7 @@ static status replay_all(struct crawl *cr, struct replay *r)
     bool is_done;
     r->is_first_pass = true;
     status st = each_journal(cr, replay_journal, r);
-    if (st != ST_OK || r->records == 0)
+    if (st != ST_OK || (r->records == 0 && !r->has_others))
         return st;
     r->is_first_pass = false;
     st = each_journal(cr, replay_journal, r);

@@ -16,6 +16,8 @@ static void settle(struct shard *s, struct job *j, struct robots *rules)
     struct span host = j->lease.host;
     struct buf state = {0};
     s->stats.robots_fetched++;
+    if (rules)
+        lists_of_robots(s, j, current_url(j), rules);
     frontier_robots(s->frontier, shard_now(s), clock_wall(), j->lease.id, rules, CRAWL_ROBOTS_TTL_MS, &j->result);
     /* Rules and back-off survive a kill: written with the pages of this turn. */
     if (frontier_host_state(s->frontier, shard_now(s), clock_wall(), host, &state) == ST_OK) {
@@ -88,7 +90,8 @@ static void follow(struct shard *s, struct job *j, struct span location)
     arena_init(&scratch);
     if (++j->robots_hops > CRAWL_ROBOTS_REDIRECTS_MAX || url_parse(&scratch, current_url(j), NULL, &from) != ST_OK ||
         url_parse(&scratch, location, &from, &to) != ST_OK || !url_is_http(&to) ||
-        url_normalise(&scratch, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK) {
+        url_normalise(&scratch, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK ||
+        refused_has(s->crawl, &normal)) {
         arena_done(&scratch);
         give_up_hop(s, j);
         return;
@@ -110,7 +113,7 @@ void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result
 {
     struct crawl *cr = s->crawl;
     int code = r->http_status;
-    j->result = frontier_result_of(r, clock_wall());
+    j->result = frontier_result_of(cr, r, clock_wall());
     if (r->st == ST_REFUSED && j->robots_hops) { /* redirected to an address that we must not touch */
         j->result.st = ST_OK;
         give_up_hop(s, j);

@@ -19,9 +19,11 @@
 enum { MSG_URL = 1, MSG_HOST, MSG_WIDEN };
 enum { URL_URGENT = 1, URL_KNOWN = 2 };
 
+/* Not the loop's time: a turn may last, when the shard is parked or the machine is busy, and a pause that is counted
+ * from before the answer came is too short. */
 mono_ms shard_now(struct shard *s)
 {
-    return s->has_thread ? loop_now(s->loop) : clock_mono();
+    return clock_mono();
 }
 
 void job_free(struct job *j)
@@ -196,16 +198,13 @@ bool shard_drain(struct shard *s)
 
 /* ---- addresses ---- */
 
-static bool pick_addr(struct shard *s, const struct resolved *r, unsigned attempt, struct addr *out)
+static unsigned public_addrs(const struct shard *s, const struct resolved *r, struct addr *out)
 {
-    struct addr usable[RESOLVER_ADDRS_MAX];
     unsigned n = 0;
     for (unsigned i = 0; i < r->count; i++)
         if (s->crawl->o.fetch.allow_private || addr_classify(&r->addrs[i]) == ADDR_PUBLIC)
-            usable[n++] = r->addrs[i];
-    if (n)
-        *out = usable[attempt % n];
-    return n > 0;
+            out[n++] = r->addrs[i];
+    return n;
 }
 
 struct lookup {
@@ -226,8 +225,8 @@ static void host_stays(void *arg, uint64_t channel, uint64_t urls)
 }
 
 /* False: something of the host is under way here. `host` may be gone afterwards. */
-static bool hand_over(struct shard *s, struct span host, unsigned owner, const struct addr *addr,
-                      const struct resolved *r)
+static bool hand_over(struct shard *s, struct span host, unsigned owner, const struct addr *addr, mono_ms expires,
+                      unsigned choices)
 {
     struct buf packed = {0};
     char *copy = mem_str(host);
@@ -238,7 +237,7 @@ static bool hand_over(struct shard *s, struct span host, unsigned owner, const s
         frontier_host_shares(s->frontier, name, host_stays, s);
     if (taken) {
         /* In this order: whoever still sends URLs of it here has them forwarded, and none overtakes the host itself. */
-        shard_send_host(&s->crawl->shards[owner], buf_span(&packed), addr, r->expires, r->count);
+        shard_send_host(&s->crawl->shards[owner], buf_span(&packed), addr, expires, choices);
         route_move(s->crawl->route, name, owner);
     }
     buf_done(&packed);
@@ -246,8 +245,7 @@ static bool hand_over(struct shard *s, struct span host, unsigned owner, const s
     return taken;
 }
 
-/* Whoever gave us the work may keep us from this address. Asked for every channel that has something there, so that
- * each is taken note of. */
+/* Whoever gave us the work may keep us from this address: all channels that have something there must be allowed it. */
 static bool may_use(struct shard *s, struct span host, const struct addr *addr)
 {
     struct crawl *cr = s->crawl;
@@ -256,9 +254,32 @@ static bool may_use(struct shard *s, struct span host, const struct addr *addr)
     if (!cr->o.may_use)
         return true;
     size_t n = frontier_host_channels(s->frontier, host, channels, HOST_CHANNELS_MAX);
-    for (size_t i = 0; i < n; i++)
-        may &= cr->o.may_use(cr->o.self, host, addr, channels[i]);
+    for (size_t i = 0; i < n && may; i++)
+        may = cr->o.may_use(cr->o.self, host, addr, channels[i]);
     return may;
+}
+
+/* Of those that may be used every one is tried in turn: `list` keeps them, and only a host without any is turned away.
+ * One with a second address in somebody else's network would else be lost to us with its first failure. */
+static unsigned allowed_addrs(struct shard *s, struct span host, struct addr *list, unsigned n)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (may_use(s, host, &list[i]))
+            list[kept++] = list[i];
+    return kept;
+}
+
+static void turn_away(struct shard *s, struct span host, const struct addr *addr)
+{
+    struct crawl *cr = s->crawl;
+    uint64_t channels[HOST_CHANNELS_MAX];
+    if (!cr->o.turned_away)
+        return;
+    size_t n = frontier_host_channels(s->frontier, host, channels, HOST_CHANNELS_MAX);
+    for (size_t i = 0; i < n; i++)
+        if (!cr->o.may_use(cr->o.self, host, addr, channels[i]))
+            cr->o.turned_away(cr->o.self, host, addr, channels[i]);
 }
 
 static void on_dropped(void *arg, uint64_t key)
@@ -271,6 +292,7 @@ static void on_dropped(void *arg, uint64_t key)
 static void refuse_host(struct shard *s, struct span host, const struct addr *addr, unsigned choices)
 {
     mono_ms now = shard_now(s);
+    turn_away(s, host, addr);
     status st = frontier_drop_host(s->frontier, host, on_dropped, s->crawl);
     if (st == ST_BUSY)
         frontier_resolved(s->frontier, now, host, ST_OK, addr, now, choices);
@@ -289,8 +311,9 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
         frontier_resolved(s->frontier, now, host, r->st, NULL, 0, 0);
         return;
     }
-    struct addr addr;
-    if (!pick_addr(s, r, attempt, &addr)) {
+    struct addr list[RESOLVER_ADDRS_MAX];
+    unsigned choices = public_addrs(s, r, list);
+    if (!choices) {
         char text[ADDR_TEXT_MAX];
         struct buf why = {0};
         buf_printf(&why, "%s is a %s address", addr_format(&r->addrs[0], text),
@@ -300,19 +323,22 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
         frontier_resolved(s->frontier, now, host, ST_REFUSED, NULL, 0, 0);
         return;
     }
-    if (!may_use(s, host, &addr)) {
-        refuse_host(s, host, &addr, r->count);
+    struct addr first = list[0];
+    choices = allowed_addrs(s, host, list, choices);
+    if (!choices) {
+        refuse_host(s, host, &first, r->count);
         return;
     }
+    struct addr addr = list[attempt % choices];
     unsigned owner = route_addr(cr->route, &addr);
     if (owner != s->index) {
         /* When something of it is under way it stays where it is for a moment, and is looked up again. */
-        if (!hand_over(s, host, owner, &addr, r))
-            frontier_resolved(s->frontier, now, host, ST_OK, &addr, now + 1000, r->count);
+        if (!hand_over(s, host, owner, &addr, r->expires, choices))
+            frontier_resolved(s->frontier, now, host, ST_OK, &addr, now + 1000, choices);
         return;
     }
     table_put(&s->dns_took, siphash(&cr->key, host), (void *)(uintptr_t)(r->took_us + 1));
-    frontier_resolved(s->frontier, now, host, ST_OK, &addr, r->expires, r->count);
+    frontier_resolved(s->frontier, now, host, ST_OK, &addr, r->expires, choices);
 }
 
 static void on_resolved(void *arg, const struct resolved *r)
@@ -357,6 +383,18 @@ static bool resolve_some(struct shard *s)
 
 /* ---- lending and fetching ---- */
 
+/* Of pages that are tried again every attempt, of robots.txt every hop. */
+static void keep_answer(struct shard *s, const struct job *j, const struct fetch_result *r)
+{
+    struct buf *facts = &s->archive.facts;
+    buf_clear(facts);
+    if (r->timing.total_us >= 0)
+        buf_printf(facts, "fetchTimeMs: %d\r\n", r->timing.total_us / 1000);
+    if (j->lease.kind == LEASE_PAGE)
+        buf_printf(facts, "depth: %u\r\nhops: %u\r\n", j->lease.depth, j->lease.hops);
+    archive_take(&s->archive, j->robots_url.n ? j->robots_url : j->lease.url, r, buf_span(facts));
+}
+
 static void on_fetched(void *arg, const struct fetch_result *r)
 {
     struct job *j = arg;
@@ -368,9 +406,11 @@ static void on_fetched(void *arg, const struct fetch_result *r)
     }
     s->stats.requests++;
     s->stats.bytes_wire += r->wire_bytes;
+    if (s->archive.files)
+        keep_answer(s, j, r);
     if (j->lease.kind == LEASE_ROBOTS)
         robots_fetch_done(s, j, r);
-    else if (!programs_ask(s, j, r))
+    else if (!readings_ask(s, j, r) && !programs_ask(s, j, r))
         visit_page(s, j, r, NULL);
     /* Once a turn, not once a page: requests then leave in bunches, so that the server wakes once for several and we
      * stay in the same code (and its cache lines) for longer. It saved a fifth of the CPU time a page on loopback. */
@@ -378,16 +418,25 @@ static void on_fetched(void *arg, const struct fetch_result *r)
         timer_set(s->due, 0);
 }
 
+bool wants_capture(const struct shard *s, uint64_t channel)
+{
+    const struct shard_lane *l = s->has_captures ? shard_lane(s, channel) : NULL;
+    return l && l->wants_capture;
+}
+
 void shard_fetch(struct shard *s, struct job *j, struct span url, const struct addr *addr)
 {
     s->in_flight++;
     bool is_page = j->lease.kind == LEASE_PAGE;
+    bool has_conditions = is_page && (!s->archive.files || archive_has(&s->archive, url));
     struct fetch_req req = {.url = url,
                             .addr = *addr,
-                            .etag = is_page ? j->lease.etag : (struct span){0},
-                            .last_modified = is_page ? j->lease.last_modified : (struct span){0},
+                            .etag = has_conditions ? j->lease.etag : (struct span){0},
+                            .last_modified = has_conditions ? j->lease.last_modified : (struct span){0},
                             .any_type = !is_page,
+                            .wants = readings_wants(s->crawl),
                             .keep_headers = is_page && programs_want_headers(s, j->lease.channel),
+                            .keep_raw = s->archive.files || (is_page && wants_capture(s, j->lease.channel)),
                             .done = on_fetched,
                             .arg = j};
     fetcher_get(s->fetcher, &req);
@@ -439,7 +488,7 @@ static void lend_some(struct shard *s)
     struct crawl *cr = s->crawl;
     int64_t wait = -1;
     /* Looked at once a turn, not once a page: a turn lends at most what is in flight. */
-    if (peers_are_behind(s))
+    if (peers_are_behind(s) || readings_are_behind(s))
         wait = 20;
     while (wait < 0 && s->in_flight < cr->jobs_a_shard) {
         struct lease lease;
@@ -473,7 +522,7 @@ void shard_pump(struct shard *s)
     resolve_some(s);
     lend_some(s);
     /* Hosts whose address had expired came up, or URLs were refused and wait to be written down. */
-    if (resolve_some(s) || s->framed.n)
+    if (resolve_some(s) || s->framed.n || archive_is_waiting(&s->archive))
         timer_set(s->due, 0);
     if (s->in_flight == 0 && s->resolving == 0 && frontier_is_idle(s->frontier)) {
         writer_put(cr->writer, &s->batch);
@@ -541,6 +590,7 @@ static void on_due(void *arg)
 static void on_tick(void *arg)
 {
     struct shard *s = arg;
+    frontier_doubt(s->frontier, atomic_load(&s->crawl->is_doubted));
     writer_put(s->crawl->writer, &s->batch);
     shard_publish(s);
     timer_set(s->tick, PUBLISH_MS);
@@ -600,6 +650,7 @@ status shard_init(struct shard *s, struct crawl *cr, unsigned index)
     s->index = index;
     pthread_mutex_init(&s->lock, NULL);
     arena_init(&s->arena);
+    archive_init(&s->archive, o->archive, o->archive_kind);
     s->asked_last = &s->asked_first;
     struct frontier_opts f = {.pace = pace_default,
                               .key = &cr->key,
@@ -612,6 +663,8 @@ status shard_init(struct shard *s, struct crawl *cr, unsigned index)
                               .self = s};
     if (o->delay_ms >= 0)
         f.pace.delay_ms = o->delay_ms;
+    if (o->in_lab)
+        f.pace.delay_floor_ms = 0;
     f.pace.per_host = o->per_host;
     s->frontier = frontier_new(&f);
     s->loop = loop_new();
@@ -652,6 +705,7 @@ void shard_done(struct shard *s)
     s->has_thread = false;
     fetcher_free(s->fetcher); /* calls back what is under way: on_fetched frees the jobs */
     programs_done(s);
+    readings_done(s);
     resolver_free(s->resolver);
     for (size_t i = 0; i < s->finished_count; i++)
         job_free(s->finished[i].job);
@@ -668,7 +722,9 @@ void shard_done(struct shard *s)
     buf_done(&s->framed);
     buf_done(&s->packed);
     buf_done(&s->batch);
+    buf_done(&s->captured);
     buf_done(&s->inbox);
     arena_done(&s->arena);
+    archive_done(&s->archive);
     pthread_mutex_destroy(&s->lock);
 }

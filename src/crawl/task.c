@@ -1,4 +1,4 @@
-/* task.c - what is told to a crawl: channels, seeds, rechecks, networks that come and go.
+/* task.c - what is told to a crawl: channels, seeds, networks that come and go. Rechecks: recheck.c.
  *
  * All of it is done by the caller's thread with the shards parked (crawl_hold) or not yet started, straight on their
  * structures. Parked shards stay so until the progress callback returns, so that several calls cost one parking. */
@@ -11,14 +11,13 @@
 
 #define PAGES_BATCH_BYTES (1u << 20) /* handed to the writer at a time */
 
-static void queue_now(struct crawl *cr, const struct frontier_url *u)
+void crawl_queue(struct crawl *cr, const struct frontier_url *u)
 {
     struct shard *s = &cr->shards[route_host(cr->route, u->url->host)];
     frontier_add(s->frontier, shard_now(s), u);
 }
 
-/* The URL in its one form, in the arena; false when it is no http(s) URL of ours. */
-static bool normal(struct crawl *cr, struct arena *a, struct span text, struct url *out)
+bool crawl_normal_url(struct crawl *cr, struct arena *a, struct span text, struct url *out)
 {
     struct url parsed;
     const struct url_norm *norm = cr->o.norm ? cr->o.norm : &url_norm_default;
@@ -32,11 +31,13 @@ static status add_seed(struct crawl *cr, uint64_t channel, const struct url *u)
 {
     uint64_t key = siphash(&cr->key, u->href);
     bool is_new = false;
+    if (refused_has(cr, u))
+        return ST_OK;
     status st = crawl_note_urls(cr, &key, 1, &is_new);
     if (st != ST_OK || !is_new)
         return st;
     cr->has_new_seeds = true;
-    queue_now(cr, &(struct frontier_url){.key = key, .url = u, .channel = channel, .is_urgent = true});
+    crawl_queue(cr, &(struct frontier_url){.key = key, .url = u, .channel = channel, .is_urgent = true});
     return ST_OK;
 }
 
@@ -73,17 +74,36 @@ static status keep_channel(struct crawl *cr, const struct lane *l)
     return st;
 }
 
-status crawl_add(struct crawl *cr, struct channel *c)
+status crawl_add_unseeded(struct crawl *cr, struct channel *c)
 {
     crawl_hold(cr);
     const struct lane *l = lane_put(cr, c);
     status st = lane_share(cr, l);
     if (st == ST_OK)
         st = keep_channel(cr, l);
-    if (st == ST_OK)
-        st = add_seeds(cr, c);
     crawl_publish(cr);
     return st;
+}
+
+status crawl_add_seeds(struct crawl *cr, uint64_t channel)
+{
+    const struct lane *l = crawl_lane(cr, channel);
+    if (!l)
+        return ST_NOT_FOUND;
+    crawl_hold(cr);
+    const struct channel_opts *o = channel_get_opts(lane_channel(cr, l));
+    status st = add_seeds(cr, lane_channel(cr, l));
+    if (st == ST_OK && o->list_count && !cr->o.no_sitemaps)
+        st = crawl_lists(cr, channel, o->lists, o->list_count);
+    crawl_publish(cr);
+    return st;
+}
+
+status crawl_add(struct crawl *cr, struct channel *c)
+{
+    uint64_t id = channel_id(c);
+    status st = crawl_add_unseeded(cr, c);
+    return st == ST_OK ? crawl_add_seeds(cr, id) : st;
 }
 
 static void widen_all(struct crawl *cr, struct lane *l, const struct url *u)
@@ -106,7 +126,7 @@ status crawl_seed(struct crawl *cr, uint64_t channel, const struct span *urls, s
     for (size_t i = 0; st == ST_OK && i < n; i++) {
         struct url u;
         arena_reset(&a);
-        if (!normal(cr, &a, urls[i], &u))
+        if (!crawl_normal_url(cr, &a, urls[i], &u))
             continue;
         channel_verdict v = channel_check(shard_channel(&cr->shards[0], channel), &u, 0, NULL);
         if (v == CHANNEL_OUT_OF_SCOPE) {
@@ -152,96 +172,16 @@ status crawl_drop(struct crawl *cr, uint64_t channel)
     return st;
 }
 
+void crawl_doubt(struct crawl *cr, bool is_doubted)
+{
+    atomic_store(&cr->is_doubted, is_doubted);
+}
+
 void crawl_pause(struct crawl *cr, bool is_paused)
 {
     atomic_store(&cr->is_paused, is_paused);
     for (unsigned i = 0; !is_paused && i < cr->shard_count; i++)
         waker_wake(cr->shards[i].waker);
-}
-
-/* ---- known pages again ---- */
-
-struct recheck {
-    struct crawl *cr;
-    struct table waiting; /* keys that are in a queue already */
-    struct arena arena;
-    uint64_t most, queued;
-    bool is_whole;
-};
-
-static status recheck_page(void *arg, const struct page *p)
-{
-    struct recheck *r = arg;
-    struct url u;
-    arena_reset(&r->arena);
-    if (table_get(&r->waiting, p->key) || url_parse(&r->arena, p->url, NULL, &u) != ST_OK)
-        return ST_OK;
-    /* Pages got before there was an index are got once more, whole. */
-    bool lacks_content = r->cr->sink.has_contents && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
-    bool is_copy = p->good_at != 0 && !lacks_content && !r->is_whole;
-    queue_now(r->cr, &(struct frontier_url){.key = p->key,
-                                            .url = &u,
-                                            .channel = p->channel,
-                                            .depth = p->depth,
-                                            .is_known = true,
-                                            .etag = is_copy ? p->etag : (struct span){0},
-                                            .last_modified = is_copy ? p->last_modified : (struct span){0}});
-    r->queued++;
-    return r->most && r->queued >= r->most ? ST_END : ST_OK;
-}
-
-status task_recheck_all(struct crawl *cr)
-{
-    struct recheck r = {.cr = cr};
-    arena_init(&r.arena);
-    status st = store_page_each(cr->store, 0, recheck_page, &r);
-    arena_done(&r.arena);
-    return st;
-}
-
-static void note_waiting(void *arg, uint64_t key)
-{
-    struct recheck *r = arg;
-    table_put(&r->waiting, key, r);
-}
-
-/* The store is the writer's while it runs: what was visited is committed first, then read beside it. */
-static status reading_store(struct crawl *cr, struct store **own)
-{
-    if (!cr->writer)
-        return ST_OK;
-    for (unsigned i = 0; i < cr->shard_count; i++)
-        writer_put(cr->writer, &cr->shards[i].batch);
-    status st = writer_settle(cr->writer);
-    return st == ST_OK ? store_open(cr->o.data_dir, STORE_READ, own, NULL) : st;
-}
-
-status crawl_recheck(struct crawl *cr, uint64_t channel, uint64_t pages_max, wall_ms older_than, bool is_whole,
-                     uint64_t *queued)
-{
-    struct recheck r = {.cr = cr, .most = pages_max, .is_whole = is_whole};
-    struct store *own = NULL;
-    if (!crawl_lane(cr, channel))
-        return ST_NOT_FOUND;
-    crawl_hold(cr);
-    arena_init(&r.arena);
-    status st = reading_store(cr, &own);
-    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
-        st = frontier_each_waiting(cr->shards[i].frontier, channel, note_waiting, &r);
-    if (st == ST_OK)
-        st = store_page_oldest(own ? own : cr->store, channel, older_than, 0, recheck_page, &r);
-    if (st == ST_END)
-        st = ST_OK;
-    /* Somebody wants to know again: hosts that did not answer get another chance. */
-    for (unsigned i = 0; st == ST_OK && r.queued && i < cr->shard_count; i++)
-        frontier_revive(cr->shards[i].frontier, shard_now(&cr->shards[i]));
-    store_free(own);
-    table_done(&r.waiting);
-    arena_done(&r.arena);
-    crawl_publish(cr);
-    if (st == ST_OK && queued)
-        *queued = r.queued;
-    return st;
 }
 
 /* ---- networks ---- */
@@ -283,13 +223,27 @@ status crawl_network_take(struct crawl *cr, const struct network *n, frontier_ho
     return st;
 }
 
+void crawl_network_share(struct crawl *cr, const struct network *n)
+{
+    crawl_hold(cr);
+    for (unsigned i = 0; i < cr->shard_count; i++)
+        frontier_share_network(cr->shards[i].frontier, n);
+    crawl_publish(cr);
+}
+
 struct putting {
     struct crawl *cr;
     struct span host;
     struct arena arena;
-    struct recheck waiting; /* of `channel`, as far as known pages came */
+    struct table waiting; /* keys of `channel`, as far as known pages came */
     uint64_t channel;
 };
+
+static void note_waiting(void *arg, uint64_t key)
+{
+    struct putting *p = arg;
+    table_put(&p->waiting, key, p);
+}
 
 /* A page that is to be looked at again, and waits for that already. */
 static status waits_already(struct putting *p, const struct url *u, uint64_t channel, uint64_t key, bool *out)
@@ -297,11 +251,11 @@ static status waits_already(struct putting *p, const struct url *u, uint64_t cha
     status st = ST_OK;
     if (p->channel != channel) {
         struct shard *s = &p->cr->shards[route_host(p->cr->route, u->host)];
-        table_done(&p->waiting.waiting);
+        table_done(&p->waiting);
         p->channel = channel;
-        st = frontier_each_waiting(s->frontier, channel, note_waiting, &p->waiting);
+        st = frontier_each_waiting(s->frontier, channel, note_waiting, p);
     }
-    *out = table_get(&p->waiting.waiting, key) != NULL;
+    *out = table_get(&p->waiting, key) != NULL;
     return st;
 }
 
@@ -311,7 +265,8 @@ static status put_url(void *arg, const struct frontier_packed_url *f)
     struct crawl *cr = p->cr;
     struct url u;
     arena_reset(&p->arena);
-    if (!crawl_lane(cr, f->channel) || !normal(cr, &p->arena, f->url, &u) || !span_eq(u.host, p->host))
+    if (!crawl_lane(cr, f->channel) || !crawl_normal_url(cr, &p->arena, f->url, &u) || !span_eq(u.host, p->host) ||
+        refused_has(cr, &u))
         return ST_OK;
     /* Keys are the folder's own. */
     uint64_t key = siphash(&cr->key, u.href);
@@ -321,14 +276,14 @@ static status put_url(void *arg, const struct frontier_packed_url *f)
         st = waits_already(p, &u, f->channel, key, &is_waiting);
     if (st != ST_OK || (!is_new && (!f->is_known || is_waiting)))
         return st;
-    queue_now(cr, &(struct frontier_url){.key = key,
-                                         .url = &u,
-                                         .channel = f->channel,
-                                         .depth = f->depth,
-                                         .hops = f->hops,
-                                         .etag = f->etag,
-                                         .last_modified = f->last_modified,
-                                         .is_known = f->is_known});
+    crawl_queue(cr, &(struct frontier_url){.key = key,
+                                           .url = &u,
+                                           .channel = f->channel,
+                                           .depth = f->depth,
+                                           .hops = f->hops,
+                                           .etag = f->etag,
+                                           .last_modified = f->last_modified,
+                                           .is_known = f->is_known});
     return ST_OK;
 }
 
@@ -345,7 +300,7 @@ status crawl_hosts_put(struct crawl *cr, struct span packed)
     st = frontier_adopt_host(s->frontier, shard_now(s), clock_wall(), packed);
     if (st == ST_OK)
         st = frontier_packed_urls(packed, put_url, &p);
-    table_done(&p.waiting.waiting);
+    table_done(&p.waiting);
     arena_done(&p.arena);
     frontier_info_done(&info);
     crawl_publish(cr);
@@ -353,6 +308,15 @@ status crawl_hosts_put(struct crawl *cr, struct span packed)
 }
 
 /* ---- pages ---- */
+
+status task_settle(struct crawl *cr, status st)
+{
+    bool is_done;
+    if (st == ST_OK)
+        return cr->sink.commit(cr->sink.self, true, &is_done);
+    cr->sink.rollback(cr->sink.self);
+    return st;
+}
 
 /* Straight into the store while no writer runs. */
 static status restore_now(struct crawl *cr, const struct page *p)
@@ -375,7 +339,7 @@ status crawl_pages_put(struct crawl *cr, uint64_t channel, const struct page *pa
         struct url u;
         bool is_new;
         arena_reset(&a);
-        if (!normal(cr, &a, p.url, &u))
+        if (!crawl_normal_url(cr, &a, p.url, &u) || refused_has(cr, &u))
             continue;
         p.url = u.href;
         p.key = siphash(&cr->key, u.href);
@@ -388,15 +352,23 @@ status crawl_pages_put(struct crawl *cr, uint64_t channel, const struct page *pa
         if (batch.n >= PAGES_BATCH_BYTES)
             writer_put_pages(cr->writer, &batch);
     }
-    if (cr->writer) {
+    if (cr->writer)
         writer_put_pages(cr->writer, &batch);
-    } else if (st == ST_OK) {
-        bool is_done;
-        st = cr->sink.commit(cr->sink.self, true, &is_done);
-    } else {
-        cr->sink.rollback(cr->sink.self);
-    }
+    else
+        st = task_settle(cr, st);
     buf_done(&batch);
     arena_done(&a);
     return st;
+}
+
+status crawl_capture(struct crawl *cr, uint64_t channel, bool is_wanted)
+{
+    if (!crawl_lane(cr, channel))
+        return ST_NOT_FOUND;
+    crawl_hold(cr);
+    for (unsigned i = 0; i < cr->shard_count; i++) {
+        shard_lane(&cr->shards[i], channel)->wants_capture = is_wanted;
+        cr->shards[i].has_captures |= is_wanted;
+    }
+    return ST_OK;
 }

@@ -6,13 +6,23 @@
 #include "codec/digest.h"
 #include "crawl/engine.h"
 #include "io/clock.h"
-#include "web/charset.h"
+#include "web/content.h"
+#include "web/disposition.h"
+#include "web/document.h"
 #include "web/lang.h"
+#include "wire/capture.h"
 
-#define FOREIGN_SET 8 /* a cache line */
+#define FOREIGN_SET 8               /* a cache line */
+#define FINDS_BYTES_MAX (40u << 20) /* of URLs of a page's links: a summary has its limit too */
+/* Feeds are followed from pages no deeper than this: those of a site and of its parts are named there, and those of
+ * single pages (every page of a blog has one of its comments) would double the requests. */
+#define FEED_DEPTH_MAX 1
+#define PDF_NOT_ALLOWED 3 /* pdftotext leaves with it when the document forbids copying */
 
-struct frontier_result frontier_result_of(const struct fetch_result *r, wall_ms wall)
+struct frontier_result frontier_result_of(struct crawl *cr, const struct fetch_result *r, wall_ms wall)
 {
+    if (cr->o.note_path && r->timing.path_us > 0)
+        cr->o.note_path(cr->o.self, &r->addr, (uint32_t)r->timing.path_us);
     return (struct frontier_result){.st = r->st,
                                     .http_status = r->http_status,
                                     .retry_after_ms =
@@ -29,13 +39,14 @@ struct finds {
     uint64_t *marks; /* of shard.recent; 0: none */
     bool *is_name;   /* its text is news for the index */
     size_t n, cap;
-    size_t far; /* links that leave the channel, at the end of `links`, last one first */
+    size_t bytes; /* of URLs, near and far */
+    size_t far;   /* links that leave the channel, at the end of `links`, last one first */
 };
 
 static void finds_init(struct finds *f, struct arena *a, size_t cap)
 {
     f->cap = cap;
-    f->n = f->far = 0;
+    f->n = f->far = f->bytes = 0;
     f->links = arena_alloc(a, cap * sizeof(*f->links));
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
     f->keys = arena_alloc(a, cap * sizeof(*f->keys));
@@ -117,8 +128,12 @@ static status finds_settle(struct shard *s, struct finds *f)
     return ST_OK;
 }
 
-static bool is_followed(uint8_t kind)
+static bool is_followed(const struct shard *s, const struct job *j, uint8_t kind)
 {
+    if (kind == LINK_SITEMAP || kind == LINK_LISTED)
+        return !s->crawl->o.no_sitemaps;
+    if (kind == LINK_FEED)
+        return !s->crawl->o.no_sitemaps && j->lease.depth <= FEED_DEPTH_MAX;
     return kind == LINK_A || kind == LINK_FRAME || kind == LINK_REFRESH || kind == LINK_NEXT || kind == LINK_ALTERNATE;
 }
 
@@ -150,8 +165,9 @@ static uint64_t mark_of(const struct shard *s, uint64_t folder, const struct fac
  * navigation repeats itself on every page, and says no more the second time. */
 static bool is_news(struct shard *s, const struct fact_link *l, uint64_t target, uint64_t site)
 {
-    if (!s->crawl->sink.keeps_text || l->kind != LINK_A || !l->text.n ||
-        (l->rel & (REL_NOFOLLOW | REL_UGC | REL_SPONSORED)))
+    bool is_name =
+        s->crawl->sink.keeps_text && l->kind == LINK_A && !(l->rel & (REL_NOFOLLOW | REL_UGC | REL_SPONSORED));
+    if (!l->text.n || !(is_name || l->kind == LINK_LISTED)) /* a date is for the store, index or not */
         return false;
     uint64_t mark = (siphash(&s->crawl->key, l->text) * 3 ^ target) * 0x9e3779b97f4a7c15u ^ site;
     uint64_t *slot = &s->named[mark % RECENT_NAMES];
@@ -169,21 +185,49 @@ static uint64_t folder_of(const struct shard *s, const struct url *base)
     return siphash(&s->crawl->key, span_of(base->href.p, n)) * 31;
 }
 
+struct step {
+    unsigned depth, hops;
+};
+
+/* How far from a seed the links of a page are. What a list names is as far away as the list, which was a link away from
+ * whoever named it: a page is no deeper for being found in a sitemap. So that lists of lists come to an end, such steps
+ * count together with redirects. Only seeds are at depth 0. */
+static struct step step_of(const struct job *j, bool is_list)
+{
+    if (!is_list)
+        return (struct step){j->lease.depth + 1, 0};
+    return (struct step){j->lease.depth ? j->lease.depth : 1, j->lease.hops + 1};
+}
+
+static channel_verdict check_link(struct channel *c, const struct fact_link *l, const struct url *u, unsigned depth)
+{
+    if (l->kind == LINK_SITEMAP && channel_takes_list(c, u, depth))
+        return CHANNEL_YES;
+    return channel_check(c, u, depth, NULL);
+}
+
 static void find_links(struct shard *s, const struct job *j, struct channel *c, const struct facts *facts,
                        const struct url *base, struct finds *f)
 {
-    unsigned depth = j->lease.depth + 1;
+    struct step step = step_of(j, facts->page_flags & PAGE_LIST);
+    unsigned depth = step.depth, versions = 0;
+    if (step.hops > CRAWL_REDIRECTS_MAX)
+        return;
     uint64_t folder = folder_of(s, base) + j->lease.channel;
     uint64_t site = siphash(&s->crawl->key, j->lease.host);
     for (size_t i = 0; i < facts->link_count; i++) {
         const struct fact_link *l = &facts->links[i];
-        if (!is_followed(l->kind) || l->href.n == 0 || l->href.p[0] == '#')
+        if (!is_followed(s, j, l->kind) || l->href.n == 0 || l->href.p[0] == '#')
             continue;
-        uint64_t mark = mark_of(s, folder, l);
+        bool is_version =
+            s->crawl->sink.keeps_text && l->kind == LINK_ALTERNATE && l->text.n && versions++ < CONTENT_ALTERNATES_MAX;
+        uint64_t mark = is_version ? 0 : mark_of(s, folder, l); /* told of every page, however often it was seen */
         if (mark && s->recent[mark % RECENT_LINKS] == mark)
             continue;
         struct url *u = resolve(s, l->href, base);
-        channel_verdict verdict = u ? channel_check(c, u, depth, NULL) : CHANNEL_EXCLUDED;
+        if (u && (f->bytes += u->href.n) > FINDS_BYTES_MAX)
+            break;
+        channel_verdict verdict = u ? check_link(c, l, u, depth) : CHANNEL_EXCLUDED;
         if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign && !(l->rel & REL_NOFOLLOW))
             finds_add_far(s, f, u, l, depth);
         if (verdict != CHANNEL_YES)
@@ -193,13 +237,22 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
         out->rel = l->rel;
         out->text = l->text;
         out->depth = (uint16_t)depth;
+        out->hops = (uint8_t)step.hops;
         if (!(l->rel & REL_NOFOLLOW))
             pass_on(s, j, u, out);
         f->marks[f->n - 1] = mark;
-        f->is_name[f->n - 1] = is_news(s, l, out->key, site);
+        f->is_name[f->n - 1] = is_version || is_news(s, l, out->key, site);
         if (!f->is_name[f->n - 1])
             out->text = (struct span){0};
     }
+}
+
+/* What is out of scope, and was asked for all the same, is a list. */
+static channel_verdict check_redirect(struct channel *c, const struct url *from, const struct url *to, unsigned depth)
+{
+    channel_verdict v = channel_check(c, to, depth, NULL);
+    bool is_list = v == CHANNEL_OUT_OF_SCOPE && channel_check(c, from, depth, NULL) == CHANNEL_OUT_OF_SCOPE;
+    return is_list && channel_takes_list(c, to, depth) ? CHANNEL_YES : v;
 }
 
 /* A redirect's target is a link of the same depth. The redirect of a seed may lead out of the channel's scope: the
@@ -220,7 +273,7 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         sum->reason = SPAN("too many redirects");
         return;
     }
-    if (j->lease.depth == 0 && channel_check(c, u, 0, NULL) == CHANNEL_OUT_OF_SCOPE) {
+    if (j->lease.depth == 0 && !j->imported_at && channel_check(c, u, 0, NULL) == CHANNEL_OUT_OF_SCOPE) {
         channel_widen(c, u);
         for (unsigned i = 0; i < cr->shard_count; i++)
             if (i != s->index)
@@ -231,7 +284,7 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         records_frame(&s->framed, REC_WIDEN, buf_span(&b));
         buf_done(&b);
     }
-    channel_verdict verdict = channel_check(c, u, j->lease.depth, NULL);
+    channel_verdict verdict = check_redirect(c, from, u, j->lease.depth);
     if (verdict == CHANNEL_OUT_OF_SCOPE && cr->sink.keeps_foreign)
         finds_add_far(s, f, u, &(struct fact_link){.kind = LINK_REFRESH}, j->lease.depth);
     if (verdict != CHANNEL_YES) {
@@ -254,37 +307,83 @@ static unsigned header_flags(const struct crawl *cr, struct span values)
     return flags;
 }
 
-static bool is_html_type(struct span media)
-{
-    return media.n == 0 || span_is_nocase(media, "text/html") || span_is_nocase(media, "application/xhtml+xml");
-}
-
 static struct span cut(struct span s, size_t max)
 {
     return utf8_cut(s, max);
 }
 
-/* Fills in what the body tells; returns the page's facts for its links, or NULL when it has none to follow. */
-static const struct facts *read_body(struct shard *s, const struct fetch_result *r, struct summary *sum)
+/* Why a PDF is known by its name only, in words. */
+static const char *pdf_trouble(const struct reading *r, struct span body)
+{
+    bool is_encrypted = span_search(body, SPAN("/Encrypt"), false) < body.n;
+    if (r->st != ST_INVALID)
+        return r->why;
+    if (r->code == PDF_NOT_ALLOWED)
+        return "its author does not allow that its text is taken";
+    return is_encrypted ? "it is encrypted" : "it is damaged, or no PDF";
+}
+
+/* What pdftotext said of a PDF. False: nothing of use, and sum->reason says why. */
+static bool read_pdf(struct shard *s, const struct job *j, const struct fetch_result *r, const struct facts_opts *fo,
+                     struct summary *sum, struct document *d)
+{
+    const char *why = NULL;
+    /* Without validators: it is read when somebody installs pdftotext and it is asked for again. */
+    if (r->body_unwanted && s->crawl->pdf_state != ST_OK) {
+        sum->etag = sum->last_modified = (struct span){0};
+        s->stats.pdf_left += s->crawl->pdf_state != ST_UNSUPPORTED;
+        return false;
+    }
+    if (!j->reading)
+        why = r->body_cut || r->body_unwanted ? "it is too long"
+              : !r->body.n                    ? "it is empty"
+                                              : "pdftotext could not be run";
+    else if (j->reading->st != ST_OK)
+        why = pdf_trouble(j->reading, r->body);
+    else if (document_read_pdf(&s->arena, j->reading->text, fo, d) != ST_OK || !d->facts.text_bytes)
+        why = "there is no text in it: its pages may be pictures";
+    if (why) {
+        struct buf b = {0};
+        buf_printf(&b, "PDF known by its name only: %s", why);
+        sum->reason = arena_copy(&s->arena, buf_span(&b));
+        buf_done(&b);
+        s->stats.pdf_failed++;
+    }
+    return !why;
+}
+
+/* The body as a document; NULL when nothing here reads it. */
+static const struct document *read_document(struct shard *s, const struct job *j, const struct fetch_result *r,
+                                            struct summary *sum)
 {
     struct crawl *cr = s->crawl;
-    struct span media = content_type_media(r->content_type);
-    bool is_plain = span_is_nocase(media, "text/plain");
-    struct charset_result text;
-    sum->is_html = !r->body_unwanted && is_html_type(media);
+    const struct facts_opts fo = {
+        .agent = cr->agent, .keep_text = cr->sink.keeps_text, .keep_anchors = cr->sink.keeps_text};
+    struct document *d = arena_alloc(&s->arena, sizeof(*d));
+    document_kind kind = document_kind_of(r->content_type, j->lease.url);
+    bool is_read = false;
+    if (kind == DOCUMENT_PDF)
+        is_read = read_pdf(s, j, r, &fo, sum, d);
+    else if (kind != DOCUMENT_OTHER && !r->body_unwanted)
+        is_read = document_read(&s->arena, r->content_type, j->lease.url, r->body, &fo, d) == ST_OK &&
+                  d->kind != DOCUMENT_OTHER;
+    sum->is_html = (is_read ? d->kind : kind) == DOCUMENT_HTML && !r->body_unwanted;
+    return is_read ? d : NULL;
+}
+
+/* Fills in what the body tells; returns the page's facts for its links, or NULL when it has none to follow. */
+static const struct facts *read_body(struct shard *s, const struct job *j, const struct fetch_result *r,
+                                     struct summary *sum)
+{
+    struct crawl *cr = s->crawl;
     sum->body_bytes = r->body_unwanted ? r->declared_bytes : r->body.n;
-    if (!sum->is_html && !is_plain)
+    const struct document *d = read_document(s, j, r, sum);
+    if (!d) {
+        sum->title = disposition_filename(&s->arena, r->disposition);
         return NULL;
-    if (charset_decode(&s->arena, r->body, content_type_charset(r->content_type), sum->is_html, 64u << 20, &text) !=
-        ST_OK)
-        return NULL;
-    struct facts *facts = ARENA_NEW(&s->arena, struct facts);
-    struct facts_opts fo = {.agent = cr->agent, .keep_text = cr->sink.keeps_text, .keep_anchors = cr->sink.keeps_text};
-    if (sum->is_html)
-        facts_collect(&s->arena, text.text, &fo, facts);
-    else
-        facts_collect_plain(&s->arena, text.text, &fo, facts);
-    sum->charset = span_str(text.name);
+    }
+    const struct facts *facts = &d->facts;
+    sum->charset = d->charset;
     sum->title = cut(facts->title, FACTS_TITLE_MAX);
     sum->description = cut(facts->description, FACTS_DESCRIPTION_MAX);
     sum->lang = cr->sink.keeps_text ? span_str(lang_detect(facts->text, facts->lang)) : cut(facts->lang, 64);
@@ -302,7 +401,7 @@ static const struct facts *read_body(struct shard *s, const struct fetch_result 
 static void describe(const struct shard *s, const struct job *j, struct summary *sum)
 {
     *sum = (struct summary){.channel = j->lease.channel,
-                            .at = clock_wall(),
+                            .at = j->imported_at ? j->imported_at : clock_wall(),
                             .url = j->lease.url,
                             .depth = (uint16_t)j->lease.depth,
                             .hops = (uint16_t)j->lease.hops,
@@ -377,7 +476,7 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
                          const struct fetch_result *r, const struct program_result *said, struct summary *sum,
                          struct finds *f)
 {
-    const struct facts *facts = read_body(s, r, sum);
+    const struct facts *facts = read_body(s, j, r, sum);
     struct url parsed;
     const struct url *base = page;
     struct span canonical = r->link_canonical;
@@ -392,7 +491,7 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
     }
     bool may_follow = facts && !(sum->page_flags & PAGE_NOFOLLOW);
     finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0));
-    if (may_follow && sum->is_html)
+    if (may_follow)
         find_links(s, j, c, facts, base, f);
     if (may_follow && said)
         find_follows(s, j, c, page, said, f);
@@ -400,14 +499,24 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
         take_said(s, said, sum);
 }
 
+/* The answer as it came, beside what was made of it. */
+static void capture(struct shard *s, const struct fetch_result *r, struct summary *sum)
+{
+    char address[ADDR_TEXT_MAX];
+    struct warc_capture c = capture_of(sum->url, r, address);
+    buf_clear(&s->captured);
+    if (capture_pack(&c, &s->captured))
+        sum->capture = buf_span(&s->captured);
+}
+
 void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, const struct program_result *said)
 {
     struct summary sum;
     struct finds finds = {0};
     struct url page;
-    j->result = frontier_result_of(r, clock_wall());
+    j->result = frontier_result_of(s->crawl, r, clock_wall());
     describe_answer(s, j, r, &sum);
-    if (r->st != ST_OK)
+    if (r->st != ST_OK && !j->imported_at)
         crawl_note_host_failure(s->crawl, j->lease.host, r->st, r->why);
 
     struct channel *c = shard_channel(s, j->lease.channel);
@@ -423,6 +532,8 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, co
         job_free(j);
         return;
     }
+    if (r->has_raw && wants_capture(s, sum.channel))
+        capture(s, r, &sum);
     sum.links = finds.links;
     sum.link_count = finds.n;
     finish_page(s, j, &sum, finds.urls);

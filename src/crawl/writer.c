@@ -24,6 +24,7 @@ typedef enum item_kind {
     ITEM_PROGRESS,
     ITEM_CHANNEL,
     ITEM_PAGES,
+    ITEM_TOLD,
     ITEM_CHECKPOINT,
     ITEM_SETTLE
 } item_kind;
@@ -129,15 +130,15 @@ static status apply_batch(struct writer *w, struct span batch)
 {
     struct unpack u = unpack_of(batch);
     status st = ST_OK;
-    visit_outcome outcome;
+    struct visit_effect effect;
     while (st == ST_OK && !unpack_at_end(&u)) {
         struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
         w->is_dirty = true;
-        st = w->o.sink->visit(w->o.sink->self, packed, &outcome);
-        if (st == ST_OK && outcome == VISIT_UNCHANGED) {
+        st = w->o.sink->visit(w->o.sink->self, packed, &effect);
+        if (st == ST_OK && effect.outcome == VISIT_UNCHANGED)
             atomic_fetch_add(&w->unchanged, 1);
-            w->o.unchanged(w->o.self, channel_of(packed));
-        }
+        if (st == ST_OK)
+            w->o.visited(w->o.self, channel_of(packed), &effect);
         if (st == ST_OK && w->o.sink->pending(w->o.sink->self) >= COMMIT_RECORDS)
             st = commit(w, true);
     }
@@ -156,6 +157,7 @@ void writer_pack_page(struct buf *b, const struct page *p)
     pack_var(b, p->depth);
     pack_var(b, p->page_flags);
     pack_u64(b, p->digest);
+    pack_u64(b, p->rate);
     pack_text(b, p->url);
     pack_text(b, p->etag);
     pack_text(b, p->last_modified);
@@ -168,6 +170,7 @@ static struct page unpack_page(struct unpack *u)
     p.depth = (uint16_t)unpack_var(u);
     p.page_flags = (uint16_t)unpack_var(u);
     p.digest = unpack_u64(u);
+    p.rate = unpack_u64(u);
     p.url = unpack_text(u, SIZE_MAX);
     p.etag = unpack_text(u, SIZE_MAX);
     p.last_modified = unpack_text(u, SIZE_MAX);
@@ -189,6 +192,25 @@ static status restore_pages(struct writer *w, struct span pages)
     return st;
 }
 
+void writer_pack_told(struct buf *b, uint64_t key, wall_ms at)
+{
+    pack_u64(b, key);
+    pack_u64(b, (uint64_t)at);
+}
+
+static status tell_pages(struct writer *w, struct span told)
+{
+    struct unpack u = unpack_of(told);
+    status st = begin(w);
+    while (st == ST_OK && !unpack_at_end(&u)) {
+        uint64_t key = unpack_u64(&u);
+        wall_ms at = (wall_ms)unpack_u64(&u);
+        assert(!u.bad);
+        st = store_page_tell(w->o.store, key, at);
+    }
+    return st;
+}
+
 /* ---- the work ---- */
 
 static status make_durable(struct writer *w, struct item *i)
@@ -196,6 +218,8 @@ static status make_durable(struct writer *w, struct item *i)
     status st = commit(w, true);
     if (st == ST_OK)
         st = store_sync(w->o.store);
+    if (st == ST_OK)
+        st = w->o.sync_archive(w->o.self);
     if (st == ST_OK)
         st = records_sync(i->file);
     if (st == ST_OK && rename(i->tmp_path, i->final_path) != 0)
@@ -236,6 +260,9 @@ static void perform(struct writer *w, struct item *i)
     case ITEM_PAGES:
         st = restore_pages(w, buf_span(&i->data));
         break;
+    case ITEM_TOLD:
+        st = tell_pages(w, buf_span(&i->data));
+        break;
     case ITEM_SETTLE:
         st = commit(w, true);
         break;
@@ -271,7 +298,7 @@ static void on_time(struct writer *w, int64_t now)
     }
 }
 
-static void wait_for_work(struct writer *w)
+static void wait_a_little(struct writer *w)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -303,7 +330,7 @@ static void *run(void *arg)
     pthread_mutex_lock(&w->lock);
     for (;;) {
         while (!w->first && !w->is_stopping && !w->is_draining) {
-            wait_for_work(w);
+            wait_a_little(w);
             pthread_mutex_unlock(&w->lock);
             on_time(w, now_ms());
             pthread_mutex_lock(&w->lock);
@@ -433,6 +460,17 @@ void writer_put_pages(struct writer *w, struct buf *pages)
     push(w, i);
 }
 
+void writer_put_told(struct writer *w, struct buf *told)
+{
+    if (!told->n)
+        return;
+    struct item *i = mem_alloc(sizeof(*i));
+    i->kind = ITEM_TOLD;
+    i->data = *told;
+    *told = (struct buf){0};
+    push(w, i);
+}
+
 uint64_t writer_restored(const struct writer *w)
 {
     return atomic_load(&w->restored);
@@ -454,14 +492,19 @@ status writer_settle(struct writer *w)
     return st;
 }
 
-status writer_finish(struct writer *w)
+status writer_finish(struct writer *w, void (*waiting)(void *arg), void *arg)
 {
     pthread_mutex_lock(&w->lock);
     w->is_draining = true;
     w->is_idle = false;
     pthread_cond_broadcast(&w->changed);
-    while (!w->is_idle)
-        pthread_cond_wait(&w->changed, &w->lock);
+    while (!w->is_idle) {
+        wait_a_little(w);
+        pthread_mutex_unlock(&w->lock);
+        if (waiting)
+            waiting(arg);
+        pthread_mutex_lock(&w->lock);
+    }
     status st = w->failure;
     pthread_mutex_unlock(&w->lock);
     return st;

@@ -16,9 +16,10 @@ struct writer_opts {
     const struct sink *sink; /* borrowed; the same */
     const struct log *log;
     void (*sync_journals)(void *self);                        /* called once a second when something was written */
+    status (*sync_archive)(void *self);                       /* before a checkpoint is durable */
     void (*checkpoint_done)(void *self, uint64_t generation); /* the checkpoint is durable */
     void (*failed)(void *self, status st, const char *doing); /* called once; the writer drops everything afterwards */
-    void (*unchanged)(void *self, uint64_t channel);          /* a visit found the page as it was */
+    void (*visited)(void *self, uint64_t channel, const struct visit_effect *e); /* a visit is in the store */
     void *self;
 };
 
@@ -42,11 +43,15 @@ void writer_put_channel(struct writer *w, uint64_t id, struct span packed);
 /* Copies of pages from elsewhere (store_page_restore), as writer_pack_page made them. Takes the buffer's content. */
 void writer_pack_page(struct buf *pages, const struct page *p);
 void writer_put_pages(struct writer *w, struct buf *pages);
+/* What somebody says of pages (store_page_tell), as writer_pack_told made it. Takes the buffer's content. */
+void writer_pack_told(struct buf *told, uint64_t key, wall_ms at);
+void writer_put_told(struct writer *w, struct buf *told);
 /* Good pages that came with writer_put_pages and were not known. */
 uint64_t writer_restored(const struct writer *w);
 /* Waits until everything handed over so far is done and committed; a checkpoint among it is durable then. ST_OK, or the
  * first failure. Not the writer's own thread. */
 MUST_USE status writer_settle(struct writer *w);
-/* Finishes everything handed over, commits, syncs, and makes it searchable. ST_OK, or the first failure. */
-MUST_USE status writer_finish(struct writer *w);
+/* Finishes everything handed over, commits, syncs, and makes it searchable, which may take minutes: meanwhile calls
+ * `waiting` a few times a second, unless it is NULL. ST_OK, or the first failure. */
+MUST_USE status writer_finish(struct writer *w, void (*waiting)(void *arg), void *arg);
 void writer_free(struct writer *w); /* drops what is not done */

@@ -398,6 +398,9 @@ static void add_specials(struct accumulator *acc, const struct index_doc *doc, l
     for (unsigned i = 0; i < sites.count; i++)
         add_special(acc, 's', sites.names[i]);
     add_special(acc, 'l', span_str(lang_code_name(lang, code)));
+    add_special(acc, 't', span_str(doc->type));
+    if (doc->type_group && doc->type && strcmp(doc->type, doc->type_group) != 0)
+        add_special(acc, 't', span_str(doc->type_group));
     add_fields(acc, doc);
 }
 

@@ -18,7 +18,7 @@ static void part_unref(struct part *p)
     tombs_unref(p->tombs);
 }
 
-void parts_done(struct parts *ps)
+void part_list_done(struct parts *ps)
 {
     for (size_t i = 0; i < ps->n; i++)
         part_unref(&ps->p[i]);
@@ -41,7 +41,7 @@ void batch_move(struct batch *to, struct batch *from)
 
 void batch_done(struct batch *b)
 {
-    parts_done(&b->parts);
+    part_list_done(&b->parts);
     free(b->deletions);
     *b = (struct batch){0};
 }
@@ -55,7 +55,7 @@ void change_init(struct change *c, struct index *ix)
 
 void change_done(struct change *c)
 {
-    parts_done(&c->parts);
+    part_list_done(&c->parts);
 }
 
 void change_kill(struct change *c, size_t part, uint32_t doc)
@@ -265,7 +265,7 @@ static void adopt(struct change *c, struct index *ix, bool is_synced)
     collect_garbage(ix, &old, &ix->parts);
     if (is_synced)
         remove_garbage(ix);
-    parts_done(&old);
+    part_list_done(&old);
 }
 
 status change_install(struct change *c, struct index *ix)
@@ -296,6 +296,6 @@ status change_install(struct change *c, struct index *ix)
     } else {
         remove_tombs(c, ix, generation);
     }
-    parts_done(&dead);
+    part_list_done(&dead);
     return st;
 }

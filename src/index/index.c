@@ -339,7 +339,7 @@ void index_close(struct index *ix)
         return;
     stop_threads(ix);
     batch_done(&ix->sealed);
-    parts_done(&ix->parts);
+    part_list_done(&ix->parts);
     buf_done(&ix->garbage);
     free(ix->builders);
     pthread_cond_destroy(&ix->commit);

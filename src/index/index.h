@@ -20,6 +20,7 @@
 #include "web/summary.h"
 
 struct index;
+struct content_alternate; /* web/content.h */
 
 struct index_opts {
     const char *dir;   /* made when missing */
@@ -49,6 +50,7 @@ struct index_doc {
     bool is_keywords;                   /* text has words without their order, blanks between: no phrase is in it */
     const struct summary_field *fields; /* borrowed for the call; those with a bad name (content.h) are left out */
     size_t field_count;                 /* those past INDEX_FIELDS_MAX are left out */
+    const char *type, *type_group;      /* what `type:` finds it by (web/media.h); static; NULL or "": not known */
     struct span content; /* kept for document and snippets: a packed and compressed struct content (web/content.h) */
 };
 
@@ -71,7 +73,7 @@ MUST_USE status index_put_dictionary(struct index *ix, struct span dictionary);
  * disk, also of one in the background, every call returns it and takes nothing in, until index_commit succeeds.
  * A fetch number below that of the document in the index: ignored. The same: ignored too, unless anchors or votes
  * differ. ST_LIMIT: a text is too long. */
-#define INDEX_QUEUE_MAX (32u << 20)
+#define INDEX_QUEUE_MAX (16u << 20)
 #define INDEX_TEXT_MAX (16u << 20) /* each of title, text and anchors */
 MUST_USE status index_add(struct index *ix, const struct index_doc *doc);
 /* The page is no longer to be found, if its number is not above; an index_add with a higher number brings it back.
@@ -85,6 +87,8 @@ MUST_USE status index_commit(struct index *ix, uint64_t applied);
 MUST_USE status index_commit_soon(struct index *ix, uint64_t applied);
 /* Merges in the calling thread until no merge is due, or (`all`) until one segment is left. */
 MUST_USE status index_merge(struct index *ix, bool all);
+/* Writes every segment that has a dead document anew, so that nothing of it is left on the disk. The calling thread. */
+MUST_USE status index_purge(struct index *ix);
 
 struct index_stats {
     uint64_t docs, deleted, segments, bytes, terms; /* terms: summed over segments */
@@ -123,6 +127,11 @@ struct index_document {
     bool is_keywords;                   /* text has words without their order */
     const struct summary_field *fields; /* in the arena */
     size_t field_count;
+    bool is_named;                              /* a file that nobody has read: title is its name */
+    struct span type;                           /* media type; empty: not known */
+    uint64_t bytes;                             /* 0: not known */
+    const struct content_alternate *alternates; /* in the arena */
+    size_t alternate_count;
     struct span content; /* as it was given to index_add; borrowed from the snapshot */
 };
 MUST_USE status index_document(const struct index_snapshot *s, uint64_t key, struct arena *a,

@@ -151,6 +151,19 @@ static bool pick_all(struct index *ix, struct job *job)
     return true;
 }
 
+/* One that has dead documents, however few; false: none has. */
+static bool pick_dead(struct index *ix, struct job *job)
+{
+    for (size_t i = 0; i < ix->parts.n; i++) {
+        struct part *p = &ix->parts.p[i];
+        if (is_free(p) && p->tombs && p->tombs->dead) {
+            take(ix, &p, 1, job);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- taking their place ---- */
 
 static size_t find_input(const struct job *job, const struct shared_segment *s)
@@ -207,7 +220,7 @@ static status replace_inputs(struct change *c, const struct job *job, struct sha
         st = ST_CANCELLED;
     for (size_t i = 0; merged && i < job->count && st == ST_OK; i++)
         st = carry_over(c, place, &job->inputs[i], now[i]);
-    parts_done(&old);
+    part_list_done(&old);
     return st;
 }
 
@@ -264,7 +277,14 @@ static status run(struct index *ix, struct job *job)
     return st;
 }
 
-status index_merge(struct index *ix, bool all)
+typedef bool pick_fn(struct index *ix, struct job *job);
+
+static bool pick_due(struct index *ix, struct job *job)
+{
+    return pick(ix, PICK_SMALL | PICK_LARGE, job);
+}
+
+static status merge_here(struct index *ix, pick_fn *next)
 {
     struct job *job = mem_alloc(sizeof(*job));
     status st = ST_OK;
@@ -272,7 +292,7 @@ status index_merge(struct index *ix, bool all)
         pthread_mutex_lock(&ix->lock);
         while (ix->merges_running)
             pthread_cond_wait(&ix->merging, &ix->lock);
-        bool is_due = all ? pick_all(ix, job) : pick(ix, PICK_SMALL | PICK_LARGE, job);
+        bool is_due = next(ix, job);
         pthread_mutex_unlock(&ix->lock);
         if (!is_due)
             break;
@@ -280,6 +300,16 @@ status index_merge(struct index *ix, bool all)
     }
     free(job);
     return st;
+}
+
+status index_merge(struct index *ix, bool all)
+{
+    return merge_here(ix, all ? pick_all : pick_due);
+}
+
+status index_purge(struct index *ix)
+{
+    return merge_here(ix, pick_dead);
 }
 
 static void *merger_main(void *arg)

@@ -428,6 +428,11 @@ status snapshot_document(const struct index_snapshot *s, unsigned part, uint32_t
                                    .is_keywords = content.is_keywords,
                                    .fields = content.fields,
                                    .field_count = content.field_count,
+                                   .is_named = content.is_named,
+                                   .type = content.type,
+                                   .bytes = content.bytes,
+                                   .alternates = content.alternates,
+                                   .alternate_count = content.alternate_count,
                                    .content = zipped};
     (void)lang_code_name(row.lang, out->lang);
     return ST_OK;

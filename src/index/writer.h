@@ -32,7 +32,7 @@ struct parts {
 
 /* Takes over the references. */
 void parts_add(struct parts *ps, struct part p);
-void parts_done(struct parts *ps);
+void part_list_done(struct parts *ps);
 
 struct deletion {
     uint64_t key, fetch_number;

@@ -32,6 +32,11 @@ int64_t clock_cpu_us(void)
     return read_us(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t clock_thread_us(void)
+{
+    return read_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
 /* ru_maxrss outlives exec(), so a small child of a large process would report its parent's peak: /proc first. */
 uint64_t clock_peak_rss(void)
 {

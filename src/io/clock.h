@@ -8,5 +8,7 @@ int64_t clock_mono_us(void);
 wall_ms clock_wall(void);
 /* CPU time of the process so far, user and system, in microseconds. */
 int64_t clock_cpu_us(void);
+/* Of this thread alone: what a piece of code costs, whatever else the machine does. */
+int64_t clock_thread_us(void);
 /* Peak resident set of the process in bytes. */
 uint64_t clock_peak_rss(void);

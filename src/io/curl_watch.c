@@ -12,9 +12,10 @@ struct sock {
     uv_poll_t poll;
     struct curl_watch *owner; /* borrowed */
     int fd;
-    int wanted;   /* CURL_POLL_* of now, 0 when curl does not care */
-    int events;   /* what libuv watches for */
-    bool is_ours; /* made by curl_watch_open, so that curl_watch_close tells when it goes */
+    int wanted;    /* CURL_POLL_* of now, 0 when curl does not care */
+    int events;    /* what libuv watches for */
+    bool is_ours;  /* made by curl_watch_open, so that curl_watch_close tells when it goes */
+    bool has_read; /* curl waited for something to read: the connection is made */
 };
 
 struct curl_watch {
@@ -89,7 +90,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *so
     struct curl_watch *w = arg;
     if (what == CURL_POLL_REMOVE) {
         struct sock *s = sock_find(w, fd);
-        if (s && !s->is_ours)
+        /* Of a connection that was never made curl does not say that it goes (7.88: cf-socket.c); the next socket of
+         * that number would not be heard. */
+        if (s && !(s->is_ours && s->has_read))
             sock_drop(w, fd);
         else if (s)
             s->wanted = 0;
@@ -99,6 +102,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *so
     if (!s)
         return -1;
     s->wanted = what;
+    s->has_read |= (what & CURL_POLL_IN) != 0;
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
     if (events != s->events) {
         s->events = events;
@@ -160,6 +164,7 @@ curl_socket_t curl_watch_open(struct curl_watch *w, int family, int type, int pr
     int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (fd < 0)
         return CURL_SOCKET_BAD;
+    sock_drop(w, fd); /* of one that went unsaid */
     struct sock *s = sock_get(w, fd);
     if (!s) {
         close(fd);

@@ -63,7 +63,7 @@ static void keep(struct heads *h, head_id id, struct span value)
 }
 
 /* Joins to what is there, in a new place: another value may have been written since. */
-static void keep_more(struct heads *h, head_id id, struct span value)
+static void keep_more(struct heads *h, head_id id, struct span value, char between)
 {
     struct span old = heads_get(h, id);
     if (h->text.n + old.n + value.n + 1 > HEAD_TEXT_MAX)
@@ -72,7 +72,7 @@ static void keep_more(struct heads *h, head_id id, struct span value)
     if (old.n) {
         buf_room(&h->text, old.n + 1);
         buf_put(&h->text, heads_get(h, id));
-        buf_putc(&h->text, '\n');
+        buf_putc(&h->text, between);
     }
     buf_put(&h->text, value);
     h->value[id].at = at;
@@ -97,6 +97,7 @@ static head_id name_id(struct span name)
         {SPAN_INIT("last-modified"), HEAD_LAST_MODIFIED},
         {SPAN_INIT("content-length"), HEAD_CONTENT_LENGTH},
         {SPAN_INIT("content-encoding"), HEAD_CONTENT_ENCODING},
+        {SPAN_INIT("content-disposition"), HEAD_DISPOSITION},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(*known) && known[i].name.n <= name.n; i++)
         if (known[i].name.n == name.n && span_eq_nocase(known[i].name, name))
@@ -128,7 +129,9 @@ void heads_line(struct heads *h, struct span line)
         return;
     struct span value = span_trim(span_from(line, colon + 1));
     if (id == HEAD_ROBOTS_TAGS)
-        keep_more(h, id, value);
+        keep_more(h, id, value, '\n');
+    else if (id == HEAD_CONTENT_ENCODING)
+        keep_more(h, id, value, ','); /* codings one around the other may stand on lines of their own */
     else if (h->has & 1u << id)
         return; /* the first one counts */
     else if (id != HEAD_LINK_CANONICAL || link_canonical(value, &value))

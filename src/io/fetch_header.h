@@ -14,10 +14,11 @@ typedef enum head_id {
     HEAD_LOCATION,
     HEAD_RETRY_AFTER,
     HEAD_DATE,
-    HEAD_CONTENT_ENCODING,
-    HEAD_LINK_CANONICAL, /* the target, not the whole value */
-    HEAD_ROBOTS_TAGS,    /* all values, one a line */
+    HEAD_CONTENT_ENCODING, /* all values, commas between */
+    HEAD_LINK_CANONICAL,   /* the target, not the whole value */
+    HEAD_ROBOTS_TAGS,      /* all values, one a line */
     HEAD_CONTENT_LENGTH,
+    HEAD_DISPOSITION,
     HEAD_MAX
 } head_id;
 

@@ -1,100 +1,25 @@
 /* One request from start to end:
  *
- *   fetcher_get     fills in a job from the pool; jobs past connections_max wait in a queue. Calls nobody back.
- *   job_start       tells curl the URL, the address and the conditions; all other options were set when the handle was
- * made. on_head/on_body collect the response and hold the ceilings; a job that passes one is stopped by refusing its
- * data. drain           takes finished handles from curl after each time curl was run, and calls back.
- *
- * Curl asks us to watch its sockets (on_socket) and for one timer (on_timeout). It lets go of a socket at the end of
- * each transfer and asks for the same one a moment later; a watch therefore outlives the transfer and is dropped only
- * with the socket (close_socket), or when the idle connection says something. That saves two epoll_ctl a request.
+ *   fetcher_get        fills in a job from the pool; jobs past connections_max wait in a queue. Calls nobody back.
+ *   job_start          http: without a proxy goes by plain.h, all else by curl
+ *   job_take_line, _piece  collect the response and hold the ceilings; a job that passes one is stopped by refusing its
+ *                      data
+ *   job_finish         it has ended one way or the other: the result is put together, and the caller told
  *
  * Timeouts are ours, by one look at all jobs every so often: curl's would cost it a few tree operations a request. */
 #include "io/fetcher.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <curl/curl.h>
 
 #include "base/mem.h"
 #include "io/clock.h"
-#include "io/curl_watch.h"
-#include "io/fetch_guard.h"
-#include "io/fetch_header.h"
-#include "io/sockaddr.h"
+#include "io/fetch_job.h"
+#include "io/fetch_request.h"
 
 #define URL_BYTES_MAX (64u << 10)
-#define CONDITION_BYTES_MAX (8u << 10) /* of a stored ETag or date that is sent back */
-#define DROP_BYTES_MAX (64u << 10)     /* reading this much for nothing is cheaper than a new connection */
-#define RATIO_FREE_BYTES (1u << 20)    /* decoded bytes that no ratio is asked of */
-#define KEEP_BUF_BYTES (256u << 10)    /* a body buffer larger than this is not kept for the next response */
-#define RECEIVE_BYTES (32u << 10)      /* no gain from more, and glibc tidies its heap at each free of 64 KiB */
+#define KEEP_BUF_BYTES (256u << 10) /* a body buffer larger than this is not kept for the next response */
 #define SCAN_MS 500
 #define IDLE_PER_ACTIVE 4 /* connections kept open, as a multiple of connections_max */
-
-typedef enum job_verdict {
-    JOB_GOES_ON,
-    JOB_CUT,     /* enough of the body was read */
-    JOB_DROPPED, /* the type is not wanted and the body too long to skip */
-    JOB_HEAD_TOO_LONG,
-    JOB_BOMB,    /* ratio */
-    JOB_REFUSED, /* at socket time */
-} job_verdict;
-
-struct job {
-    struct fetcher *owner; /* borrowed */
-    struct job *next, *prev;
-    CURL *easy; /* owned */
-    fetch_fn *done;
-    void *arg; /* borrowed */
-    struct addr addr;
-    struct buf url;
-    bool any_type, is_head;
-    bool is_https, is_head_set, is_https_set, has_conditions_set; /* ..._set: what the handle was told last */
-
-    struct curl_slist connect_to; /* its text is rewritten for each address */
-    char connect_text[ADDR_TEXT_MAX + 8];
-    struct curl_slist conditions[2]; /* in front of the fetcher's own headers */
-    struct buf condition_text[2];
-
-    struct heads heads;
-    struct buf body;
-    uint64_t dropped_bytes; /* of a body that is not wanted */
-    uint64_t declared_bytes;
-    bool is_unwanted, is_paused;
-    job_verdict verdict;
-    status early; /* not ST_OK: decided before curl was asked */
-    const char *early_why;
-    curl_off_t counted; /* wire bytes that the rate limit knows of */
-    mono_ms started;
-    char error[CURL_ERROR_SIZE];
-};
-
-struct job_list {
-    struct job *first, *last;
-};
-
-struct fetcher {
-    struct loop *loop; /* borrowed */
-    CURLM *multi;
-    struct curl_watch *watch;                            /* owned */
-    struct timer *scan_timer, *ready_timer, *rate_timer; /* owned */
-    struct job *pool;                                    /* owned; linked by next, last used first */
-    struct job_list waiting, active, ready;              /* owned */
-    unsigned active_count, in_flight;                    /* in_flight: accepted and not called back */
-    struct curl_slist *headers;                          /* owned */
-    char *proxy, *ca_file;                               /* owned */
-    bool insecure;
-    int connect_ms, first_byte_ms, total_ms, scan_ms;
-    size_t header_bytes_max, body_bytes_max;
-    unsigned ratio_max, connections_max;
-    uint64_t rate_bytes_per_s;
-    int64_t rate_free_us; /* by the clock: when what was received has been paid for */
-    struct fetch_guard guard;
-    bool is_scanning;
-    bool *freed; /* on the stack of whoever calls back, when somebody does */
-};
 
 static void list_push(struct job_list *l, struct job *j)
 {
@@ -118,219 +43,27 @@ static struct job *list_pop(struct job_list *l)
     return j;
 }
 
-static void drain(struct fetcher *f);
-
-static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    struct job *j = arg;
-    struct fetcher *f = j->owner;
-    struct addr a = addr_of_sockaddr(&address->addr);
-    if (!f->proxy && !fetch_guard_allows(&f->guard, &a)) {
-        j->verdict = JOB_REFUSED;
-        return CURL_SOCKET_BAD;
-    }
-    return curl_watch_open(f->watch, address->family, address->socktype, address->protocol);
-}
-
-static int close_socket(void *arg, curl_socket_t fd)
-{
-    struct fetcher *f = arg;
-    return curl_watch_close(f->watch, fd);
-}
-
-static void on_curl_ran(void *arg)
-{
-    drain(arg);
-}
-
-/* Rate limit: what was received is a debt that time pays off; while there is one, nobody reads and nobody starts. */
-
-static bool rate_is_spent(const struct fetcher *f)
-{
-    return f->rate_bytes_per_s && f->rate_free_us > clock_mono_us();
-}
-
-static void rate_count(struct fetcher *f, struct job *j)
-{
-    curl_off_t wire = 0;
-    curl_easy_getinfo(j->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-    int64_t now = clock_mono_us();
-    if (f->rate_free_us < now)
-        f->rate_free_us = now;
-    f->rate_free_us += (int64_t)((double)(wire - j->counted) * 1e6 / (double)f->rate_bytes_per_s);
-    j->counted = wire;
-}
-
-static void rate_wait(struct fetcher *f)
-{
-    timer_set(f->rate_timer, (f->rate_free_us - clock_mono_us()) / 1000 + 1);
-}
-
-/* What curl delivers. */
-
-/* The head is complete: is the body worth reading? */
-static bool take_body(struct job *j)
-{
-    struct span length = heads_get(&j->heads, HEAD_CONTENT_LENGTH);
-    if (!span_u64(length, INT64_MAX, &j->declared_bytes))
-        j->declared_bytes = 0;
-    int code = j->heads.http_status;
-    if (j->is_head || code == 304 || code == 204)
-        return true;
-    j->is_unwanted = !j->any_type && !type_is_page(heads_get(&j->heads, HEAD_CONTENT_TYPE));
-    return !j->is_unwanted || j->declared_bytes <= DROP_BYTES_MAX;
-}
-
-static size_t on_head(char *p, size_t size, size_t n, void *arg)
-{
-    struct job *j = arg;
-    bool was_complete = j->heads.is_complete;
-    n *= size;
-    heads_line(&j->heads, span_of(p, n));
-    if (j->heads.bytes > j->owner->header_bytes_max) {
-        j->verdict = JOB_HEAD_TOO_LONG;
-        return 0;
-    }
-    if (j->heads.is_complete && !was_complete && !take_body(j)) {
-        j->verdict = JOB_DROPPED;
-        return 0;
-    }
-    return n;
-}
-
-static uint64_t wire_bytes(const struct job *j)
-{
-    curl_off_t wire = 0;
-    curl_easy_getinfo(j->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-    return (uint64_t)wire;
-}
-
-static bool is_bomb(const struct job *j, uint64_t wire)
-{
-    return j->body.n > RATIO_FREE_BYTES && j->body.n / j->owner->ratio_max > wire;
-}
-
-static size_t on_body(char *p, size_t size, size_t n, void *arg)
-{
-    struct job *j = arg;
-    struct fetcher *f = j->owner;
-    n *= size;
-    if (f->rate_bytes_per_s) {
-        if (rate_is_spent(f)) {
-            j->is_paused = true;
-            rate_wait(f);
-            return CURL_WRITEFUNC_PAUSE;
-        }
-        rate_count(f, j);
-    }
-    if (j->is_unwanted) {
-        j->dropped_bytes += n;
-        if (j->dropped_bytes <= DROP_BYTES_MAX)
-            return n;
-        j->verdict = JOB_DROPPED;
-        return 0;
-    }
-    size_t room = f->body_bytes_max - j->body.n;
-    buf_put(&j->body, span_of(p, n < room ? n : room));
-    if (n > room) {
-        j->verdict = JOB_CUT;
-        return 0;
-    }
-    /* Curl counts a piece after it has been decoded and delivered, hence the allowance; the end is judged exactly. */
-    if (j->body.n > RATIO_FREE_BYTES && is_bomb(j, wire_bytes(j) + RECEIVE_BYTES)) {
-        j->verdict = JOB_BOMB;
-        return 0;
-    }
-    return n;
-}
-
 /* Jobs. */
 
 static void job_free(struct job *j)
 {
     curl_easy_cleanup(j->easy);
+    coding_free(j->coding);
+    buf_done(&j->request);
     heads_done(&j->heads);
     buf_done(&j->url);
     buf_done(&j->body);
+    fetch_raw_done(&j->raw);
     buf_done(&j->condition_text[0]);
     buf_done(&j->condition_text[1]);
     free(j);
-}
-
-static void set_constants(struct fetcher *f, struct job *j)
-{
-    CURL *e = j->easy;
-    curl_easy_setopt(e, CURLOPT_PRIVATE, j);
-    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* the URL is normalised */
-    curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
-    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
-    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, ""); /* decode; what is sent stands in f->headers */
-    curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
-    curl_easy_setopt(e, CURLOPT_PROXY, f->proxy ? f->proxy : "");
-    curl_easy_setopt(e, CURLOPT_NOPROXY, "");
-    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (f->ca_file)
-        curl_easy_setopt(e, CURLOPT_CAINFO, f->ca_file);
-    curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, f->insecure ? 0L : 1L);
-    curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, f->insecure ? 0L : 2L);
-    curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
-    curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, f);
-    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_head);
-    curl_easy_setopt(e, CURLOPT_HEADERDATA, j);
-    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(e, CURLOPT_WRITEDATA, j);
-    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, j->error);
-    if (!f->proxy) {
-        j->connect_to.data = j->connect_text;
-        curl_easy_setopt(e, CURLOPT_CONNECT_TO, &j->connect_to);
-    }
 }
 
 static struct job *job_new(struct fetcher *f)
 {
     struct job *j = mem_alloc(sizeof(*j));
     j->owner = f;
-    j->easy = curl_easy_init();
-    assert(j->easy);
-    set_constants(f, j);
     return j;
-}
-
-/* "If-None-Match: ..." unless the stored value could not have come from a header. */
-static bool set_condition(struct buf *to, struct span name, struct span value)
-{
-    if (value.n == 0 || value.n > CONDITION_BYTES_MAX)
-        return false;
-    for (size_t i = 0; i < value.n; i++)
-        if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
-            return false;
-    buf_clear(to);
-    buf_put(to, name);
-    buf_put(to, value);
-    (void)buf_cstr(to);
-    return true;
-}
-
-static void set_conditions(struct fetcher *f, struct job *j, const struct fetch_req *req)
-{
-    struct curl_slist *first = f->headers;
-    const struct span names[2] = {SPAN("If-Modified-Since: "), SPAN("If-None-Match: ")};
-    const struct span values[2] = {req->last_modified, req->etag};
-    for (int i = 0; i < 2; i++)
-        if (set_condition(&j->condition_text[i], names[i], values[i])) {
-            j->conditions[i] = (struct curl_slist){j->condition_text[i].p, first};
-            first = &j->conditions[i];
-        }
-    bool has = first != f->headers;
-    if (has || j->has_conditions_set)
-        curl_easy_setopt(j->easy, CURLOPT_HTTPHEADER, first);
-    j->has_conditions_set = has;
 }
 
 /* Finds what no connection should be made for. */
@@ -338,7 +71,8 @@ static void judge(struct fetcher *f, struct job *j, struct span url)
 {
     int port = fetch_url_port(url, &j->is_https);
     j->early = ST_OK;
-    if (port < 0 || url.n > URL_BYTES_MAX || memchr(url.p, '\0', url.n)) {
+    j->call.port = port;
+    if (port < 0 || url.n > URL_BYTES_MAX || !fetch_url_is_clean(url)) {
         j->early = ST_INVALID;
         j->early_why = "not an http or https URL";
     } else if (port_is_bad(port)) {
@@ -355,6 +89,7 @@ static void job_prepare(struct fetcher *f, struct job *j, const struct fetch_req
     j->done = req->done;
     j->arg = req->arg;
     j->any_type = req->any_type;
+    j->wants = req->wants;
     j->is_head = req->is_head;
     j->dropped_bytes = j->declared_bytes = 0;
     j->is_unwanted = j->is_paused = false;
@@ -364,19 +99,20 @@ static void job_prepare(struct fetcher *f, struct job *j, const struct fetch_req
     heads_clear(&j->heads);
     j->heads.keeps_lines = req->keep_headers;
     buf_clear(&j->body);
-    bool has_new_addr = !addr_eq(&j->addr, &req->addr) || !j->connect_text[0];
+    if (j->raw.is_on || req->keep_raw)
+        fetch_raw_begin(&j->raw, req->keep_raw);
+    coding_free(j->coding);
+    j->coding = NULL;
+    j->has_coding = false;
     j->addr = req->addr;
     judge(f, j, req->url);
     if (j->early != ST_OK)
         return;
     buf_clear(&j->url);
     buf_put(&j->url, req->url);
-    set_conditions(f, j, req);
-    if (!f->proxy && has_new_addr) {
-        char text[ADDR_TEXT_MAX];
-        addr_format(&j->addr, text);
-        snprintf(j->connect_text, sizeof(j->connect_text), j->addr.family == 6 ? "::[%s]:" : "::%s:", text);
-    }
+    fetch_condition(&j->condition_text[0], SPAN("If-Modified-Since: "), req->last_modified);
+    fetch_condition(&j->condition_text[1], SPAN("If-None-Match: "), req->etag);
+    j->is_plain = !f->proxy && !j->is_https && fetch_url_host(buf_span(&j->url), &j->call.host);
 }
 
 static void scan_later(struct fetcher *f)
@@ -388,27 +124,20 @@ static void scan_later(struct fetcher *f)
 
 static void job_start(struct fetcher *f, struct job *j)
 {
-    CURL *e = j->easy;
-    curl_easy_setopt(e, CURLOPT_URL, buf_cstr(&j->url));
-    if (j->is_head != j->is_head_set)
-        curl_easy_setopt(e, j->is_head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
-    j->is_head_set = j->is_head;
-    /* Over TLS the first connection tells whether a second is needed; without, waiting for it would gain nothing. */
-    if (j->is_https != j->is_https_set)
-        curl_easy_setopt(e, CURLOPT_PIPEWAIT, j->is_https ? 1L : 0L);
-    j->is_https_set = j->is_https;
     j->started = loop_now(f->loop);
     list_push(&f->active, j);
     f->active_count++;
     scan_later(f);
-    CURLMcode rc = curl_multi_add_handle(f->multi, e);
-    assert(rc == CURLM_OK);
+    if (j->is_plain)
+        plain_job_start(f, j);
+    else
+        curl_job_start(f, j);
 }
 
-static void start_waiting(struct fetcher *f)
+void fetch_start_waiting(struct fetcher *f)
 {
-    if (f->waiting.first && rate_is_spent(f)) {
-        rate_wait(f);
+    if (f->waiting.first && fetch_rate_is_spent(f)) {
+        fetch_rate_wait(f);
         return;
     }
     while (f->waiting.first && f->active_count < f->connections_max)
@@ -436,45 +165,8 @@ static bool job_report(struct fetcher *f, struct job *j, const struct fetch_resu
     return true;
 }
 
-static status status_of_curl(CURLcode rc)
-{
-    switch (rc) {
-    case CURLE_OK:
-        return ST_OK;
-    case CURLE_OPERATION_TIMEDOUT:
-        return ST_TIMEOUT;
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY: /* only a proxy's name is curl's to resolve */
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_PROXY:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_NO_CONNECTION_AVAILABLE:
-        return ST_CONNECT;
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_ENGINE_NOTFOUND:
-    case CURLE_SSL_ENGINE_SETFAILED:
-    case CURLE_SSL_ENGINE_INITFAILED:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CRL_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_SHUTDOWN_FAILED:
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-    case CURLE_SSL_CLIENTCERT:
-        return ST_TLS;
-    case CURLE_URL_MALFORMAT:
-        return ST_INVALID;
-    default:
-        return ST_PROTOCOL; /* weird reply, bad chunk, short body, HTTP/0.9, HTTP/2 framing, bad encoding */
-    }
-}
-
-static void judge_end(const struct job *j, CURLcode rc, struct fetch_result *r)
+/* `st`, `why`: how it ended but for what we found ourselves. */
+static void judge_end(const struct job *j, status st, const char *why, struct fetch_result *r)
 {
     static const struct {
         status st;
@@ -485,45 +177,25 @@ static void judge_end(const struct job *j, CURLcode rc, struct fetch_result *r)
         [JOB_HEAD_TOO_LONG] = {ST_LIMIT, "headers too long"},
         [JOB_BOMB] = {ST_LIMIT, "decompresses to too much"},
         [JOB_REFUSED] = {ST_REFUSED, "address not allowed"},
+        [JOB_BAD_CODING] = {ST_PROTOCOL, "not coded as Content-Encoding says"},
     };
     if (j->verdict != JOB_GOES_ON) {
         r->st = ends[j->verdict].st;
         r->why = ends[j->verdict].why;
-    } else if (rc == CURLE_OK && is_bomb(j, r->wire_bytes)) {
+    } else if (st == ST_OK && job_is_bomb(j, r->wire_bytes)) {
         r->st = ST_LIMIT;
         r->why = ends[JOB_BOMB].why;
-    } else if (rc == CURLE_OK && !j->heads.is_complete) { /* curl takes a head that was cut for a short one */
+    } else if (st == ST_OK && j->raw.is_bad && !j->is_unwanted) {
+        r->st = ends[JOB_BAD_CODING].st;
+        r->why = ends[JOB_BAD_CODING].why;
+    } else if (st == ST_OK && !j->heads.is_complete) { /* curl takes a head that was cut for a short one */
         r->st = ST_PROTOCOL;
         r->why = "response head was cut off";
     } else {
-        /* Curl says the same of a bad chunk as of a lost connection. */
-        r->st = rc == CURLE_RECV_ERROR && j->heads.bytes ? ST_PROTOCOL : status_of_curl(rc);
-        r->why = rc == CURLE_OK ? "" : j->error[0] ? j->error : curl_easy_strerror(rc);
+        r->st = st;
+        r->why = why;
     }
-    r->body_cut = j->verdict == JOB_CUT;
-}
-
-static int32_t elapsed(CURL *e, CURLINFO info)
-{
-    curl_off_t us = 0;
-    curl_easy_getinfo(e, info, &us);
-    return us > INT32_MAX ? INT32_MAX : (int32_t)us;
-}
-
-static void fill_timing(struct job *j, struct fetch_result *r)
-{
-    long connects = 0;
-    curl_easy_getinfo(j->easy, CURLINFO_NUM_CONNECTS, &connects);
-    int32_t first = elapsed(j->easy, CURLINFO_STARTTRANSFER_TIME_T);
-    r->reused = connects == 0 && first > 0;
-    r->timing.first_byte_us = first > 0 ? first : -1;
-    r->timing.total_us = elapsed(j->easy, CURLINFO_TOTAL_TIME_T);
-    if (r->reused)
-        return;
-    int32_t connect = elapsed(j->easy, CURLINFO_CONNECT_TIME_T);
-    int32_t tls = elapsed(j->easy, CURLINFO_APPCONNECT_TIME_T);
-    r->timing.connect_us = connect > 0 ? connect - elapsed(j->easy, CURLINFO_NAMELOOKUP_TIME_T) : -1;
-    r->timing.tls_us = tls > 0 ? tls - connect : j->is_https ? -1 : 0;
+    r->body_cut = j->verdict == JOB_CUT && !j->is_unwanted;
 }
 
 static void fill_heads(const struct job *j, struct fetch_result *r)
@@ -538,6 +210,7 @@ static void fill_heads(const struct job *j, struct fetch_result *r)
     r->retry_after = heads_get(h, HEAD_RETRY_AFTER);
     r->date = heads_get(h, HEAD_DATE);
     r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
+    r->disposition = heads_get(h, HEAD_DISPOSITION);
     r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
     r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
     r->headers = buf_span(&h->lines);
@@ -545,33 +218,37 @@ static void fill_heads(const struct job *j, struct fetch_result *r)
     r->declared_bytes = j->declared_bytes;
 }
 
-static struct addr proxy_addr(struct job *j)
+static void job_stop(struct fetcher *f, struct job *j)
 {
-    struct addr a = {0};
-    const char *ip = NULL;
-    curl_easy_getinfo(j->easy, CURLINFO_PRIMARY_IP, &ip);
-    if (addr_parse(span_str(ip), &a) != ST_OK)
-        a.family = 0;
-    return a;
+    if (j->is_plain)
+        plain_stop(f->plain, &j->call);
+    else
+        curl_job_stop(f, j);
 }
 
-/* Takes the job from curl and calls back. `st`: why we stopped it, or ST_OK when curl ended with `rc`. */
-static bool job_finish(struct fetcher *f, struct job *j, CURLcode rc, status st, const char *why)
+bool job_finish(struct fetcher *f, struct job *j, status st, const char *why)
 {
-    struct fetch_result r = {.wire_bytes = wire_bytes(j)};
-    fill_timing(j, &r);
+    struct fetch_result r = {.wire_bytes = job_wire_bytes(j)};
+    if (j->is_plain)
+        plain_job_timing(j, &r);
+    else
+        curl_job_timing(j, &r);
     fill_heads(j, &r);
-    r.addr = f->proxy ? proxy_addr(j) : j->addr;
+    r.addr = f->proxy ? curl_job_addr(j) : j->addr;
     if (f->rate_bytes_per_s)
-        rate_count(f, j);
-    judge_end(j, rc, &r);
-    if (st != ST_OK) {
-        r.st = st;
-        r.why = why;
-    }
-    if (r.st == ST_OK || r.st == ST_PROTOCOL)
+        fetch_rate_count(f, j);
+    judge_end(j, st, why, &r);
+    if (r.st == ST_OK || r.st == ST_PROTOCOL) {
         r.body = buf_span(&j->body);
-    curl_multi_remove_handle(f->multi, j->easy);
+        r.has_raw = j->raw.is_on && j->heads.is_complete;
+    }
+    if (r.has_raw) {
+        r.request = buf_span(&j->raw.request);
+        r.head = buf_span(&j->raw.head);
+        r.raw = buf_span(&j->raw.body);
+        r.raw_cut = j->raw.is_cut;
+    }
+    job_stop(f, j);
     list_remove(&f->active, j);
     f->active_count--;
     return job_report(f, j, &r);
@@ -579,24 +256,8 @@ static bool job_finish(struct fetcher *f, struct job *j, CURLcode rc, status st,
 
 static bool report_early(struct fetcher *f, struct job *j)
 {
-    struct fetch_result r = {.st = j->early, .why = j->early_why, .addr = j->addr, .timing = {-1, -1, -1, 0}};
+    struct fetch_result r = {.st = j->early, .why = j->early_why, .addr = j->addr, .timing = {-1, -1, -1, 0, -1}};
     return job_report(f, j, &r);
-}
-
-static void drain(struct fetcher *f)
-{
-    int left;
-    CURLMsg *m;
-    while ((m = curl_multi_info_read(f->multi, &left))) {
-        struct job *j = NULL;
-        if (m->msg != CURLMSG_DONE)
-            continue;
-        CURLcode rc = m->data.result;
-        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &j);
-        if (!job_finish(f, j, rc, ST_OK, ""))
-            return;
-    }
-    start_waiting(f);
 }
 
 static void on_ready(void *arg)
@@ -613,7 +274,12 @@ static void on_ready(void *arg)
         timer_set(f->ready_timer, 0);
 }
 
-/* Too slow jobs. Those that are still connecting have no PRETRANSFER time yet. */
+static bool is_connected(const struct job *j)
+{
+    return j->is_plain ? j->call.reused || j->call.connected_us : curl_job_is_connected(j);
+}
+
+/* Too slow jobs. */
 static const char *overdue(const struct fetcher *f, struct job *j, mono_ms now)
 {
     int64_t age = now - j->started;
@@ -621,7 +287,7 @@ static const char *overdue(const struct fetcher *f, struct job *j, mono_ms now)
         return "took too long";
     if (age >= f->first_byte_ms && j->heads.bytes == 0)
         return "no answer in time";
-    if (age >= f->connect_ms && j->heads.bytes == 0 && elapsed(j->easy, CURLINFO_PRETRANSFER_TIME_T) == 0)
+    if (age >= f->connect_ms && j->heads.bytes == 0 && !is_connected(j))
         return "no connection in time";
     return NULL;
 }
@@ -638,11 +304,11 @@ static void on_scan(void *arg)
             j = j->next;
             continue;
         }
-        if (!job_finish(f, j, CURLE_OK, ST_TIMEOUT, why))
+        if (!job_finish(f, j, ST_TIMEOUT, why))
             return;
         j = f->active.first; /* the callback may have changed the list; what was passed over is looked at again */
     }
-    start_waiting(f);
+    fetch_start_waiting(f);
     if (f->active.first)
         scan_later(f);
 }
@@ -650,18 +316,21 @@ static void on_scan(void *arg)
 static void on_rate(void *arg)
 {
     struct fetcher *f = arg;
-    if (rate_is_spent(f)) {
-        rate_wait(f);
+    if (fetch_rate_is_spent(f)) {
+        fetch_rate_wait(f);
         return;
     }
-    for (struct job *j = f->active.first; j && !rate_is_spent(f); j = j->next)
+    for (struct job *j = f->active.first; j && !fetch_rate_is_spent(f); j = j->next)
         if (j->is_paused) {
             j->is_paused = false;
-            curl_easy_pause(j->easy, CURLPAUSE_CONT);
+            if (j->is_plain)
+                plain_go_on(f->plain, &j->call);
+            else
+                curl_job_go_on(j);
         }
     for (struct job *j = f->active.first; j; j = j->next)
         if (j->is_paused) {
-            rate_wait(f);
+            fetch_rate_wait(f);
             break;
         }
     curl_watch_run(f->watch);
@@ -682,7 +351,7 @@ void fetcher_get(struct fetcher *f, const struct fetch_req *req)
         return;
     }
     list_push(&f->waiting, j);
-    start_waiting(f);
+    fetch_start_waiting(f);
 }
 
 unsigned fetcher_active(const struct fetcher *f)
@@ -703,6 +372,7 @@ static void add_header(struct fetcher *f, const char *name, struct span value)
     buf_puts(&line, name);
     buf_put(&line, value);
     f->headers = curl_slist_append(f->headers, buf_cstr(&line));
+    fetch_request_header(&f->plain_headers, buf_span(&line));
     buf_done(&line);
 }
 
@@ -740,37 +410,42 @@ static void set_opts(struct fetcher *f, const struct fetcher_opts *opts)
     f->ratio_max = opts->ratio_max ? opts->ratio_max : 200;
     f->rate_bytes_per_s = opts->rate_bytes_per_s;
     f->connections_max = opts->connections_max ? opts->connections_max : 128;
+    f->idle_max = f->connections_max * IDLE_PER_ACTIVE;
     int least = f->connect_ms < f->first_byte_ms ? f->connect_ms : f->first_byte_ms;
     least = f->total_ms < least ? f->total_ms : least;
     f->scan_ms = least / 4 < SCAN_MS ? least / 4 + 1 : SCAN_MS;
 }
 
+static void free_opts(struct fetcher *f)
+{
+    free(f->proxy);
+    free(f->ca_file);
+    free(f);
+}
+
 status fetcher_new(struct loop *l, const struct fetcher_opts *opts, struct fetcher **out)
 {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return ST_IO;
-    CURLM *multi = curl_multi_init();
-    if (!multi)
-        return ST_IO;
     struct fetcher *f = mem_alloc(sizeof(*f));
     f->loop = l;
-    f->multi = multi;
     set_opts(f, opts);
+    status st = fetch_curl_open(f);
+    if (st != ST_OK) {
+        free_opts(f);
+        return st;
+    }
     set_headers(f, opts);
     fetch_guard_init(&f->guard, opts->allow_private);
-    f->watch = curl_watch_new(l, multi, on_curl_ran, f);
+    f->plain = plain_new(l, f->idle_max);
     f->scan_timer = timer_new(l, on_scan, f);
     f->ready_timer = timer_new(l, on_ready, f);
     f->rate_timer = timer_new(l, on_rate, f);
-    curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)f->connections_max * IDLE_PER_ACTIVE);
     *out = f;
     return ST_OK;
 }
 
 static void cancel(struct job *j)
 {
-    struct fetch_result r = {.st = ST_CANCELLED, .why = "cancelled", .addr = j->addr, .timing = {-1, -1, -1, -1}};
+    struct fetch_result r = {.st = ST_CANCELLED, .why = "cancelled", .addr = j->addr, .timing = {-1, -1, -1, -1, -1}};
     j->done(j->arg, &r);
     job_free(j);
 }
@@ -783,7 +458,7 @@ void fetcher_free(struct fetcher *f)
         *f->freed = true;
     struct job *j;
     while ((j = list_pop(&f->active))) {
-        curl_multi_remove_handle(f->multi, j->easy);
+        job_stop(f, j);
         cancel(j);
     }
     while ((j = list_pop(&f->waiting)) || (j = list_pop(&f->ready)))
@@ -792,14 +467,11 @@ void fetcher_free(struct fetcher *f)
         f->pool = j->next;
         job_free(j);
     }
-    curl_multi_cleanup(f->multi); /* closes the connections, and so the watches */
-    curl_watch_free(f->watch);
     timer_free(f->scan_timer);
     timer_free(f->ready_timer);
     timer_free(f->rate_timer);
-    curl_slist_free_all(f->headers);
-    free(f->proxy);
-    free(f->ca_file);
-    free(f);
-    curl_global_cleanup();
+    plain_free(f->plain);
+    buf_done(&f->plain_headers);
+    fetch_curl_close(f);
+    free_opts(f);
 }

@@ -34,6 +34,7 @@ struct fetch_timing {
     int32_t tls_us;
     int32_t first_byte_us; /* from the request's start, DNS not included */
     int32_t total_us;
+    int32_t path_us; /* one round trip, without the server: on a kept-alive connection too */
 };
 
 struct fetch_result {
@@ -44,6 +45,7 @@ struct fetch_result {
     int http_version; /* 10, 11, 20 */
     struct span content_type, etag, last_modified, location, retry_after, date,
         content_encoding;       /* raw values; empty = absent */
+    struct span disposition;    /* Content-Disposition; empty = absent */
     struct span robots_tags;    /* all X-Robots-Tag values, one a line */
     struct span headers;        /* all lines, "Name: value\n", when they were asked for */
     struct span link_canonical; /* target of a Link: <...>; rel="canonical" header, or empty */
@@ -54,19 +56,28 @@ struct fetch_result {
     uint64_t wire_bytes;        /* body as received, before decoding */
     struct addr addr;           /* connected to */
     struct fetch_timing timing;
-    bool reused; /* the connection was kept alive from before */
-};               /* everything in it lives until the callback returns */
+    bool reused;               /* the connection was kept alive from before */
+    struct span request, head; /* with keep_raw: as sent and received, each with its empty line */
+    struct span raw;           /* the same: the body without chunks, before decoding, whatever its type */
+    bool raw_cut;              /* `raw` stopped at body_bytes_max, or because what it decodes to did */
+    bool has_raw;              /* a whole head came, and keep_raw was asked for */
+};                             /* everything in it lives until the callback returns */
 
 typedef void fetch_fn(void *arg, const struct fetch_result *r);
+/* Is a body of this type (a Content-Type value, maybe empty), of this URL, wanted? declared_bytes is 0 when the server
+ * does not tell. */
+typedef bool fetch_wants_fn(struct span content_type, struct span url, uint64_t declared_bytes);
 
 struct fetch_req {
     struct span url;                 /* normalised http(s) URL; copied */
     struct addr addr;                /* connect here; family 0 with a proxy */
     struct span etag, last_modified; /* for If-None-Match / If-Modified-Since; empty = unconditional; copied */
-    bool any_type; /* take the body whatever its type; else only HTML, XHTML, text/plain and untyped are read, others
-                      are dropped as early as is cheap */
+    bool any_type; /* take the body whatever its type; else only those that `wants` says are read, others are dropped
+                      as early as is cheap */
+    fetch_wants_fn *wants; /* NULL: HTML, XHTML, text/plain and untyped */
     bool is_head;
     bool keep_headers; /* all header lines in the result */
+    bool keep_raw;     /* the answer as it came, too; costs a copy of the body, and types not wanted are read as well */
     fetch_fn *done;
     void *arg;
 };

@@ -10,6 +10,7 @@
 #include <curl/curl.h>
 
 #include "base/mem.h"
+#include "io/curl_status.h"
 
 #define CONNECT_TIMEOUT_DEFAULT_MS 10000
 #define EXPECT_TIMEOUT_MS 5000 /* a server that never says "go on" gets the body after this */
@@ -156,28 +157,14 @@ static status status_of(const struct http_caller *c, CURLcode code)
     if (c->is_too_long)
         return ST_LIMIT;
     switch (code) {
-    case CURLE_OK:
-        return ST_OK;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return ST_DNS;
-    case CURLE_OPERATION_TIMEDOUT:
-        return ST_TIMEOUT;
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         return ST_REFUSED;
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-        return ST_TLS;
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
         return ST_CONNECT;
+    case CURLE_GOT_NOTHING: /* hung up without an answer */
+        return ST_PROTOCOL;
     default:
-        return ST_PROTOCOL; /* also CURLE_GOT_NOTHING: hung up without an answer */
+        return curl_status(code);
     }
 }
 

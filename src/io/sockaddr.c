@@ -1,5 +1,7 @@
 #include "io/sockaddr.h"
 
+#include <netinet/tcp.h>
+
 struct addr addr_of_sockaddr(const struct sockaddr *sa)
 {
     struct addr a = {0};
@@ -40,4 +42,19 @@ socklen_t sockaddr_of_addr(const struct addr *a, int port, struct sockaddr_stora
         return sizeof(*in6);
     }
     return 0;
+}
+
+/* In the kernel's struct tcp_info for good; the C library's headers end before it. */
+#define TCP_INFO_MIN_RTT 148
+#define TCP_INFO_BYTES 152
+
+uint32_t socket_path_us(int fd)
+{
+    char info[TCP_INFO_BYTES] = {0};
+    socklen_t n = sizeof(info);
+    uint32_t us;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &n) != 0 || n < sizeof(info))
+        return 0;
+    memcpy(&us, info + TCP_INFO_MIN_RTT, sizeof(us));
+    return us == UINT32_MAX ? 0 : us; /* nothing was measured yet */
 }

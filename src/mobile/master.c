@@ -1,14 +1,13 @@
 #include "mobile/master.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/subprocess.h"
 #include "mobile/message.h"
+#include "mobile/worker_path.h"
 
 #define MEMORY_BYTES (64u << 20)
 #define STEPS_MAX 50000000u
@@ -17,10 +16,6 @@
 #define WAITING_MAX 64
 #define WAITING_BYTES_MAX (64u << 20) /* of all pages in line, of all programs */
 #define RESTART_MS 100                /* before a start that failed is tried again */
-
-#ifndef ORB_LIBEXEC
-#define ORB_LIBEXEC "/usr/libexec"
-#endif
 
 struct version {
     uint64_t serial;
@@ -78,29 +73,6 @@ static void advance(struct entry *e);
 static void entry_remove(struct entry *e);
 static void on_kick(void *arg);
 static void on_deadline(void *arg);
-
-/* ---- where the worker is ---- */
-
-static bool is_program(const char *path)
-{
-    return access(path, X_OK) == 0;
-}
-
-/* Beside this program; in the build tree; below the prefix that this program is in; where it was to be installed. */
-static char *find_worker(void)
-{
-    static const char *const beside[] = {"orb-worker", "../mobile/orb-worker", "../libexec/orb-worker"};
-    char self[PATH_MAX], path[PATH_MAX + 32];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    while (n > 0 && self[n - 1] != '/')
-        n--;
-    for (size_t i = 0; n > 0 && i < sizeof(beside) / sizeof(*beside); i++) {
-        snprintf(path, sizeof(path), "%.*s%s", (int)n, self, beside[i]);
-        if (is_program(path))
-            return mem_str(span_str(path));
-    }
-    return mem_str(SPAN(ORB_LIBEXEC "/orb-worker"));
-}
 
 /* ---- versions ---- */
 
@@ -422,7 +394,7 @@ static void on_kick(void *arg)
 
 status master_new(struct loop *l, const struct master_opts *o, struct master **out)
 {
-    char *path = o->worker_path ? mem_str(span_str(o->worker_path)) : find_worker();
+    char *path = o->worker_path ? mem_str(span_str(o->worker_path)) : worker_find();
     if (!is_program(path)) {
         free(path);
         return ST_NOT_FOUND;

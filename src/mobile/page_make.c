@@ -1,10 +1,8 @@
 #include "mobile/page_make.h"
 
-#include "web/charset.h"
+#include "web/document.h"
 #include "web/html_token.h"
 #include "web/lang.h"
-
-#define TEXT_BYTES_MAX (64u << 20) /* of a page after decoding */
 
 /* ---- links ---- */
 
@@ -108,20 +106,12 @@ void page_make(struct arena *a, const struct url *document, int http_status, str
 status page_read(struct arena *a, const struct page_source *s, struct program_page *out)
 {
     const struct facts_opts opts = {.agent = s->agent, .keep_text = true, .keep_anchors = true};
-    bool is_plain = span_is_nocase(content_type_media(s->content_type), "text/plain");
-    struct charset_result decoded;
-    struct facts *facts = ARENA_NEW(a, struct facts);
-    struct span html = {0};
-    status st = charset_decode(a, s->body, content_type_charset(s->content_type), !is_plain, TEXT_BYTES_MAX, &decoded);
+    struct document *d = arena_alloc(a, sizeof(*d));
+    status st = document_read(a, s->content_type, s->document->href, s->body, &opts, d);
     if (st != ST_OK)
         return st;
-    if (is_plain) {
-        facts_collect_plain(a, decoded.text, &opts, facts);
-    } else {
-        html = decoded.text;
-        facts_collect(a, html, &opts, facts);
-    }
-    struct span lang = span_str(lang_detect(facts->text, facts->lang));
-    page_make(a, s->document, s->http_status, s->headers, html, facts, lang, out);
+    struct span html = d->kind == DOCUMENT_HTML ? d->source : (struct span){0};
+    struct span lang = span_str(lang_detect(d->facts.text, d->facts.lang));
+    page_make(a, s->document, s->http_status, s->headers, html, &d->facts, lang, out);
     return ST_OK;
 }

@@ -12,6 +12,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "mobile/landlock.h"
+#include "mobile/sandbox_internal.h"
+
 /* ---- rlimits ---- */
 
 /* Bytes of address space in use; 0: /proc is not there, and the limit is then a little tighter than asked. */
@@ -26,12 +29,11 @@ static uint64_t address_space(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool set_limit(__rlimit_resource_t what, uint64_t value)
+bool sandbox_set_limit(__rlimit_resource_t what, uint64_t value)
 {
     struct rlimit old, l;
     if (getrlimit(what, &old) != 0)
         return false;
-    /* A limit that is lower already stays so: only root may raise it. */
     l.rlim_cur = l.rlim_max = value < old.rlim_max ? value : old.rlim_max;
     return setrlimit(what, &l) == 0;
 }
@@ -39,43 +41,18 @@ static bool set_limit(__rlimit_resource_t what, uint64_t value)
 static bool enter_rlimits(const struct sandbox_limits *limits)
 {
     uint64_t space = address_space() + limits->memory_bytes;
-    return (SANDBOX_HAS_ASAN || set_limit(RLIMIT_AS, space)) && set_limit(RLIMIT_CPU, limits->cpu_s) &&
-           set_limit(RLIMIT_NOFILE, 0) && set_limit(RLIMIT_NPROC, 0) && set_limit(RLIMIT_FSIZE, 0) &&
-           set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_MEMLOCK, 0) && set_limit(RLIMIT_MSGQUEUE, 0);
+    return (SANDBOX_HAS_ASAN || sandbox_set_limit(RLIMIT_AS, space)) && sandbox_set_limit(RLIMIT_CPU, limits->cpu_s) &&
+           sandbox_set_limit(RLIMIT_NOFILE, 0) && sandbox_set_limit(RLIMIT_NPROC, 0) &&
+           sandbox_set_limit(RLIMIT_FSIZE, 0) && sandbox_set_limit(RLIMIT_CORE, 0) &&
+           sandbox_set_limit(RLIMIT_MEMLOCK, 0) && sandbox_set_limit(RLIMIT_MSGQUEUE, 0);
 }
 
-/* ---- Landlock ----
- *
- * The kernel's header of Debian 12 knows only the first versions, so the call is written out here: a ruleset that
- * handles everything this kernel can, and allows nothing of it. */
-
-struct ruleset {
-    uint64_t files, net, scoped;
-};
-
-#define RULESET_VERSION 1u /* flag: tell the version */
-
-int sandbox_landlock_version(void)
-{
-    long v = syscall(SYS_landlock_create_ruleset, NULL, 0, RULESET_VERSION);
-    return v > 0 ? (int)v : 0;
-}
+/* ---- Landlock ---- */
 
 static bool enter_landlock(void)
 {
-    int version = sandbox_landlock_version();
-    if (version == 0)
-        return true; /* an older kernel, or turned off: the other layers hold */
-    /* File rights: 13 in version 1, then rename to elsewhere, truncate, and (5) ioctl on devices. Bind and connect of
-     * TCP came with 4; signals and abstract sockets to the outside with 6. */
-    unsigned rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
-    struct ruleset r = {.files = (UINT64_C(1) << rights) - 1, .net = 3, .scoped = 3};
-    size_t size = version >= 6 ? sizeof(r) : version >= 4 ? 16 : 8;
-    int fd = (int)syscall(SYS_landlock_create_ruleset, &r, size, 0);
-    bool ok = fd >= 0 && syscall(SYS_landlock_restrict_self, fd, 0) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok;
+    /* An older kernel, or turned off: the other layers hold. */
+    return landlock_version() == 0 || landlock_restrict(landlock_ruleset());
 }
 
 /* ---- seccomp ---- */
@@ -121,9 +98,8 @@ static bool close_others(void)
     return syscall(SYS_close_range, (unsigned)STDERR_FILENO, ~0u, 0) == 0;
 }
 
-static bool renounce(void)
+bool sandbox_renounce(void)
 {
-    /* Not dumpable: no core file, and nobody of the same user attaches a debugger. */
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
@@ -132,7 +108,7 @@ status sandbox_enter(unsigned layers, const struct sandbox_limits *limits, const
     /* The limits come after Landlock, which needs one descriptor for a moment. */
     if ((layers & SANDBOX_CLOSE) && !close_others())
         *what = "close_range";
-    else if (!renounce())
+    else if (!sandbox_renounce())
         *what = "no_new_privs";
     else if ((layers & SANDBOX_LANDLOCK) && !enter_landlock())
         *what = "landlock";

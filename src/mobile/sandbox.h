@@ -36,7 +36,5 @@ struct sandbox_limits {
 
 /* ST_IO: the kernel refused a layer, and *what names it (static); the process must not go on then. */
 MUST_USE status sandbox_enter(unsigned layers, const struct sandbox_limits *limits, const char **what);
-/* Version of Landlock that this kernel has; 0: none. */
-int sandbox_landlock_version(void);
 /* The process ends when it has used so many milliseconds of CPU from now on; 0 takes that back. Works inside. */
 void sandbox_cpu_alarm(unsigned ms);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mobile/landlock.h"
 #include "mobile/sandbox.h"
 
 #define MEMORY_BYTES (32u << 20)
@@ -262,7 +263,7 @@ static bool judge(const struct attempt *a, int st, char *how, size_t size)
 
 int self_test_run(void)
 {
-    int landlock = sandbox_landlock_version(), failed = 0;
+    int landlock = landlock_version(), failed = 0;
     printf("landlock version %d\n", landlock);
     for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
         const struct attempt *a = &attempts[i];

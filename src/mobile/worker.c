@@ -2,8 +2,9 @@
  *
  *     orb-worker MEMORY-BYTES STEPS CPU-MS PAGES
  *     orb-worker --self-test
+ *     orb-worker --cage ...        see caged.h
  *
- * Started by a master (master.h) only. It locks itself up before it reads the first byte. */
+ * Started by a master (master.h) or a reader (reader.h) only. It locks itself up before it reads the first byte. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "mobile/caged.h"
 #include "mobile/message.h"
 #include "mobile/sandbox.h"
 #include "mobile/script.h"
@@ -145,6 +147,8 @@ int main(int argc, char **argv)
     struct worker w = {0};
     if (argc == 2 && strcmp(argv[1], "--self-test") == 0)
         return self_test_run();
+    if (argc > 1 && strcmp(argv[1], "--cage") == 0)
+        return caged_run(argc - 2, argv + 2);
     if (argc != 5 || !read_numbers(&w, argv)) {
         fputs("orb-worker is started by orb and orb-agent; by hand only as orb-worker --self-test\n", stderr);
         return LEFT_USAGE;

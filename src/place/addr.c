@@ -216,10 +216,25 @@ static void format_six(const uint8_t b[16], char to[ADDR_TEXT_MAX])
     *at = '\0';
 }
 
+/* By hand: every page that is fetched has its address written. */
+static void format_quad(const uint8_t b[4], char *at)
+{
+    for (int i = 0; i < 4; i++) {
+        if (i)
+            *at++ = '.';
+        if (b[i] >= 100)
+            *at++ = (char)('0' + b[i] / 100);
+        if (b[i] >= 10)
+            *at++ = (char)('0' + b[i] / 10 % 10);
+        *at++ = (char)('0' + b[i] % 10);
+    }
+    *at = '\0';
+}
+
 char *addr_format(const struct addr *a, char to[ADDR_TEXT_MAX])
 {
     if (a->family == 4)
-        snprintf(to, ADDR_TEXT_MAX, "%u.%u.%u.%u", a->b[0], a->b[1], a->b[2], a->b[3]);
+        format_quad(a->b, to);
     else if (a->family == 6)
         format_six(a->b, to);
     else
@@ -258,14 +273,14 @@ static void clear_host_bits(struct addr *a, unsigned bits)
 
 struct network addr_network(const struct addr *a)
 {
-    struct network n = {*a, a->family == 4 ? 24 : a->family == 6 ? 48 : 0};
+    struct network n = {.first = *a, .bits = a->family == 4 ? 24 : a->family == 6 ? 48 : 0};
     clear_host_bits(&n.first, n.bits);
     return n;
 }
 
 bool network_eq(const struct network *a, const struct network *b)
 {
-    return a->bits == b->bits && addr_eq(&a->first, &b->first);
+    return a->bits == b->bits && a->parts == b->parts && addr_eq(&a->first, &b->first);
 }
 
 bool network_has(const struct network *n, const struct addr *a)
@@ -273,18 +288,38 @@ bool network_has(const struct network *n, const struct addr *a)
     return n->first.family == a->family && has_prefix(a->b, n->first.b, n->bits);
 }
 
-char *network_format(const struct network *n, char to[ADDR_TEXT_MAX + 4])
+char *network_format(const struct network *n, char to[NETWORK_TEXT_MAX])
 {
     char text[ADDR_TEXT_MAX];
-    snprintf(to, ADDR_TEXT_MAX + 4, "%s/%u", addr_format(&n->first, text), n->bits);
+    int at = snprintf(to, NETWORK_TEXT_MAX, "%s/%u", addr_format(&n->first, text), n->bits);
+    if (n->parts)
+        snprintf(to + at, NETWORK_TEXT_MAX - (size_t)at, "#%04x", n->parts);
     return to;
+}
+
+/* Four digits, not all of them 0. */
+static bool parts_parse(struct span text, uint16_t *out)
+{
+    unsigned v = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        char ch = text.p[i];
+        if (!ascii_is_digit(ch) && (ch < 'a' || ch > 'f'))
+            return false;
+        v = v * 16 + (unsigned)(ch <= '9' ? ch - '0' : ch - 'a' + 10);
+    }
+    *out = (uint16_t)v;
+    return text.n == 4 && v;
 }
 
 status network_parse(struct span text, struct network *out)
 {
-    size_t slash = span_find(text, '/', 0);
     struct network n = {0};
     uint64_t bits = 0;
+    size_t hash = span_find(text, '#', 0);
+    if (hash < text.n && !parts_parse(span_from(text, hash + 1), &n.parts))
+        return ST_INVALID;
+    text = span_cut(text, 0, hash);
+    size_t slash = span_find(text, '/', 0);
     struct span digits = span_from(text, slash + 1);
     if (slash == text.n || text.p[0] == '[' || addr_parse(span_cut(text, 0, slash), &n.first) != ST_OK)
         return ST_INVALID;

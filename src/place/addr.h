@@ -24,14 +24,16 @@ struct addr addr_unmapped(const struct addr *a);
 struct network {
     struct addr first;
     uint8_t bits;
+    uint16_t parts; /* 0: all of it; else a bit for each part that is meant: plan/split.h */
 };
+#define NETWORK_TEXT_MAX (ADDR_TEXT_MAX + 9)
 
 struct network addr_network(const struct addr *a);
 bool network_eq(const struct network *a, const struct network *b);
-bool network_has(const struct network *n, const struct addr *a);
-/* "192.0.2.0/24" */
-char *network_format(const struct network *n, char to[ADDR_TEXT_MAX + 4]);
-/* Prefix text such as "10.0.0.0/8"; host bits must be zero. */
+bool network_has(const struct network *n, const struct addr *a); /* whatever its parts */
+/* "192.0.2.0/24", "192.0.2.0/24#00ff": some parts of it */
+char *network_format(const struct network *n, char to[NETWORK_TEXT_MAX]);
+/* Prefix text such as "10.0.0.0/8", perhaps with parts; host bits must be zero. */
 MUST_USE status network_parse(struct span text, struct network *out);
 
 typedef enum addr_class {

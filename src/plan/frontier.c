@@ -8,7 +8,10 @@
 #include "plan/frontier_internal.h"
 
 #define ROBOTS_FAILING_MAX_MS (30ll * 86400 * 1000) /* RFC 9309 2.3.1.4: after that, as if there were none */
-#define SMOOTHING 0.25                              /* weight of the newest server time */
+#define SILENT_HOSTS 3      /* fall silent one after the other, and nobody answers in between: it is not them */
+#define LINE_RETRY_MS 10000 /* then each is tried again after that */
+#define LINE_MAX_MS (15ll * 60 * 1000) /* but not for ever: they may be the last ones, and gone */
+#define SMOOTHING 0.25                 /* weight of the newest server time */
 
 struct frontier *frontier_new(const struct frontier_opts *opts)
 {
@@ -19,7 +22,7 @@ struct frontier *frontier_new(const struct frontier_opts *opts)
     if (!f->o.site_pages_max)
         f->o.site_pages_max = 1000000;
     rng_seed(&f->rng, opts->seed);
-    f->next_lease = 1;
+    f->next_lease = f->silence = 1;
     return f;
 }
 
@@ -66,6 +69,7 @@ void frontier_free(struct frontier *f)
         free(t);
     table_done(&f->tallies);
     free(f->held);
+    free(f->shared);
     heap_done(&f->nets);
     free(f);
 }
@@ -183,6 +187,56 @@ static bool has_other_addr(const struct host *h, const struct frontier_result *r
     return (r->st == ST_CONNECT || r->st == ST_TIMEOUT) && h->failures + 1 < h->addr_choices;
 }
 
+/* Nobody answers, and several did before: that is our line, or the machine slept. Hosts are not blamed for it. */
+static bool is_silence(const struct host *h, const struct frontier_result *r)
+{
+    return h->successes > 0 && (r->st == ST_TIMEOUT || r->st == ST_CONNECT || r->st == ST_DNS);
+}
+
+static bool is_our_line(const struct frontier *f, const struct host *h, const struct frontier_result *r)
+{
+    unsigned silent = f->silent + (h->silent_in != f->silence);
+    if (f->is_silent_long && !f->is_doubted)
+        return false;
+    return is_silence(h, r) && silent >= (f->is_doubted ? 1 : SILENT_HOSTS);
+}
+
+/* True: it is the line. */
+static bool note_silence(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
+{
+    if (!f->silent)
+        f->silent_since = now;
+    f->is_silent_long = now - f->silent_since > LINE_MAX_MS;
+    bool is_line = is_our_line(f, h, r);
+    if (is_silence(h, r) && h->silent_in != f->silence) {
+        h->silent_in = f->silence;
+        f->silent++;
+    }
+    f->is_down |= is_line;
+    return is_line;
+}
+
+/* Somebody answered. When the line was down, those who fell silent with it are asked again at once. */
+static void end_silence(struct frontier *f, mono_ms now)
+{
+    uint64_t silence = f->silence;
+    bool was_down = f->is_down;
+    size_t at = 0;
+    if (!f->silent)
+        return;
+    f->silence++;
+    f->silent = 0;
+    f->is_down = f->is_silent_long = false;
+    for (struct host *h; was_down && (h = table_next(&f->hosts, &at));) {
+        if (h->silent_in != silence)
+            continue;
+        h->failures = 0;
+        if (h->next_ok > now + h->pace.delay_ms)
+            h->next_ok = now + h->pace.delay_ms;
+        host_update(f, h);
+    }
+}
+
 /* A host that never answered in this run and fails in a way that waiting does not mend is given up at once: a misspelt
  * name must not keep a person waiting. One that did answer gets its back-off first. A host given up keeps all its URLs
  * for the next run. */
@@ -194,6 +248,12 @@ static bool gives_up(const struct host *h, const struct frontier_result *r)
 
 static void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
 {
+    if (note_silence(f, h, now, r)) {
+        h->last_failure = r->st;
+        mono_ms next = now + LINE_RETRY_MS + (int64_t)rng_below(&f->rng, LINE_RETRY_MS / 2);
+        h->next_ok = next > h->next_ok ? next : h->next_ok;
+        return;
+    }
     bool other = has_other_addr(h, r);
     h->is_given_up |= gives_up(h, r);
     h->failures++;
@@ -222,8 +282,10 @@ void host_rest(struct frontier *f, struct host *h, mono_ms now)
         h->next_ok = now + h->pace.delay_ms;
 }
 
-static void host_answered(struct host *h, const struct frontier_result *r)
+static void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
 {
+    bool was_down = f->is_down;
+    end_silence(f, now);
     h->failures = 0;
     h->successes++;
     h->last_failure = ST_OK;
@@ -233,6 +295,8 @@ static void host_answered(struct host *h, const struct frontier_result *r)
         if (h->rtt_ms < 0 || rtt < h->rtt_ms)
             h->rtt_ms = rtt;
     }
+    if (was_down) /* that took so long because of the line */
+        return;
     double server = r->total_us / 1000.0 - (r->connect_us > 0 ? r->connect_us / 1000.0 : 0);
     if (h->rtt_ms > 0)
         server -= h->rtt_ms; /* the request's own round trip */
@@ -300,7 +364,8 @@ static void count_request(struct frontier *f, struct lent *l, mono_ms now)
         h->next_ok = now + h->pace.delay_ms;
     if (h->pace.has_floors) {
         ip->next_ok = now + 1000 / pace_shared(&f->o.pace, f->o.pace.addr_per_s, (unsigned)ip->domains.n);
-        net->next_ok = now + 1000 / pace_shared(&f->o.pace, f->o.pace.network_per_s, net->domains);
+        unsigned per_s = pace_shared(&f->o.pace, f->o.pace.network_per_s, net->domains);
+        net->next_ok = now + 1000 / share_of_limit(f, net, per_s);
     }
     /* Taken out first, so that among equals everybody else has a turn before this one. */
     heap_remove(&ip->hosts, &h->node);
@@ -444,33 +509,33 @@ static bool concerns_host(const struct frontier_result *r)
     return is_host_failure(r) || says_slow_down(r);
 }
 
-static bool retries(const struct lent *l, const struct frontier_result *r)
+static bool retries(const struct frontier *f, const struct lent *l, const struct frontier_result *r)
 {
     if (l->kind != LEASE_PAGE || l->is_dropped)
         return false;
     bool is_server_error = r->st == ST_OK && r->http_status >= 500;
-    if (concerns_host(r) && gives_up(l->host, r))
+    if (is_our_line(f, l->host, r) || (concerns_host(r) && gives_up(l->host, r)))
         return true;
     return (concerns_host(r) || is_server_error) && l->entry->tries + 1 < FRONTIER_TRIES_MAX;
 }
 
 bool frontier_would_retry(struct frontier *f, uint64_t lease, const struct frontier_result *r)
 {
-    return retries(lent_get(f, lease), r);
+    return retries(f, lent_get(f, lease), r);
 }
 
 bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct frontier_result *r)
 {
     struct lent *l = lent_get(f, lease);
     struct host *h = l->host;
-    bool again = retries(l, r);
+    bool again = retries(f, l, r), is_line = is_our_line(f, h, r);
     if (l->kind == LEASE_PAGE) {
         if (concerns_host(r))
             host_failed(f, h, now, r);
         else if (r->st == ST_OK)
-            host_answered(h, r);
+            host_answered(f, h, now, r);
         host_rest(f, h, now);
-        l->entry->tries++;
+        l->entry->tries += !is_line;
         if (again)
             take_back(f, l, concerns_host(r));
     }
@@ -495,9 +560,9 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
     if (rules) {
         site_set_rules(f, s, rules, now + ttl_ms);
         s->failing_since = 0;
-        host_answered(h, r);
+        host_answered(f, h, now, r);
     } else {
-        if (!s->failing_since)
+        if (!s->failing_since && !is_our_line(f, h, r))
             s->failing_since = wall;
         host_failed(f, h, now, r);
     }
@@ -505,6 +570,11 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
     uncount_request(f, l);
     lent_free(f, l);
     host_update(f, h);
+}
+
+void frontier_doubt(struct frontier *f, bool is_doubted)
+{
+    f->is_doubted = is_doubted;
 }
 
 /* ---- the whole ---- */

@@ -54,7 +54,7 @@ struct frontier_url {
     uint64_t key;          /* keyed hash of the URL: base/siphash.h over href */
     const struct url *url; /* normalised http(s) */
     uint64_t channel;
-    unsigned depth, hops;            /* links away from a seed; redirects followed to get here */
+    unsigned depth, hops;            /* links away from a seed; redirects and lists that led here */
     struct span etag, last_modified; /* of the known copy, for a conditional request */
     bool is_known;                   /* visited before: rechecked, not discovered */
     bool is_urgent;                  /* to the front of the queue (redirect targets, seeds) */
@@ -74,6 +74,9 @@ frontier_refusal frontier_add(struct frontier *f, mono_ms now, const struct fron
 void frontier_skip(struct frontier *f, uint64_t key);
 /* After the last frontier_skip of a replay: takes skipped URLs out of the queues as far as they stand in front. */
 void frontier_purge(struct frontier *f);
+/* Takes skipped URLs out of the queues wherever they stand, and forgets that they were skipped: before a checkpoint,
+ * which does not list them. Reads and writes runs: on failure some are left and the same call may be made again. */
+MUST_USE status frontier_sweep(struct frontier *f);
 
 /* The next host whose address is needed; it comes out once and waits for frontier_resolved. False: none. *attempt
  * counts the failures in a row so far: with several addresses, take the next one. */
@@ -122,6 +125,10 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
  * and after 30 days without one everything is allowed. Good for `ttl_ms`. */
 void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lease, struct robots *rules,
                      int64_t ttl_ms, const struct frontier_result *r);
+
+/* Somebody else cannot be reached either: one host that falls silent is enough to blame the line. Hosts are not charged
+ * with what the line did, and no URL is given up for it. */
+void frontier_doubt(struct frontier *f, bool is_doubted);
 
 struct frontier_counts {
     uint64_t urls; /* waiting, lent ones included */
@@ -181,9 +188,21 @@ MUST_USE status frontier_each_waiting(struct frontier *f, uint64_t channel, fron
 /* Takes all waiting URLs of a channel out and tells `fn` of them; those that are lent end with their lease, and are not
  * tried again. Reads and writes runs: on failure some URLs are left and the same call may be made again. */
 MUST_USE status frontier_drop_channel(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg);
+/* The same for URLs by what they are, whatever their channel; hosts of which has_host says yes go as a whole. Reads
+ * every run. */
+struct frontier_where {
+    bool (*has_url)(void *self, struct span url);
+    bool (*has_host)(void *self, struct span host);
+    void *self; /* borrowed */
+};
+MUST_USE status frontier_drop_where(struct frontier *f, const struct frontier_where *where, frontier_key_fn *fn,
+                                    void *arg);
 /* Takes a host out with all that waits on it, and tells `fn` of that. ST_NOT_FOUND; ST_BUSY: something of it is lent,
  * so the host itself stays, empty. */
 MUST_USE status frontier_drop_host(struct frontier *f, struct span host, frontier_key_fn *fn, void *arg);
+
+/* Others have the rest of it: of its limits, as much as it has parts here. Without parts: all of it. */
+void frontier_share_network(struct frontier *f, const struct network *n);
 
 /* From now on nothing at an address of the network is lent. True: something still is. */
 bool frontier_hold_network(struct frontier *f, const struct network *n);

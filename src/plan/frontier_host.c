@@ -299,6 +299,7 @@ static struct ip *ip_get(struct frontier *f, const struct addr *addr)
     if (!net) {
         net = mem_alloc(sizeof(*net));
         net->key = net_key;
+        net->share = addr_share(f, addr);
         table_put(&f->net_table, net_key, net);
         f->memory += NET_BYTES;
     }
@@ -402,8 +403,11 @@ void ip_update(struct frontier *f, struct ip *ip)
 {
     struct net *net = ip->net;
     const struct heap_node *top = heap_top(&ip->hosts);
-    /* Floors are the same for all hosts of an address: they depend on the address and on the operator. */
-    bool has_floors = top && CONTAINER_OF(top, struct host, node)->pace.has_floors;
+    /* Floors are the same for all hosts of an address: they depend on the address and on the operator. They hold while
+     * every host of it is being asked, too: then none is here to tell. */
+    if (top)
+        ip->has_floors = CONTAINER_OF(top, struct host, node)->pace.has_floors;
+    bool has_floors = ip->has_floors;
     unsigned limit = pace_shared(&f->o.pace, f->o.pace.addr_flight, (unsigned)ip->domains.n);
     if (!top || ip->is_held || (has_floors && ip->flight >= limit))
         heap_remove(&net->ips, &ip->node);
@@ -411,7 +415,7 @@ void ip_update(struct frontier *f, struct ip *ip)
         heap_set(&net->ips, &ip->node, top->key > ip->next_ok ? top->key : ip->next_ok);
 
     top = heap_top(&net->ips);
-    limit = pace_shared(&f->o.pace, f->o.pace.network_flight, net->domains);
+    limit = share_of_limit(f, net, pace_shared(&f->o.pace, f->o.pace.network_flight, net->domains));
     if (!top || (has_floors && net->flight >= limit))
         heap_remove(&f->nets, &net->node);
     else

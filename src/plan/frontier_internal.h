@@ -47,6 +47,7 @@ struct net {
     struct heap ips;
     uint64_t key;
     unsigned flight, hosts, domains;
+    unsigned share; /* of its limits, in SPLIT_PARTS; 0: all */
     mono_ms next_ok;
 };
 
@@ -58,6 +59,7 @@ struct ip {
     uint64_t key;
     unsigned flight, host_count;
     bool is_held;         /* nothing at it is lent */
+    bool has_floors;      /* its hosts have, as far as any was ready */
     struct table domains; /* registered domain -> struct domain_count */
     mono_ms next_ok;
 };
@@ -88,6 +90,7 @@ struct host {
     size_t share_count;
     uint64_t taken, requests, failures_total, traps;
     uint64_t successes; /* answers in this run */
+    uint64_t silent_in; /* the silence (frontier.silence) that it is part of */
     status last_failure;
     int last_http;
     double rtt_ms, server_ms;     /* < 0: unknown */
@@ -115,10 +118,19 @@ struct frontier {
     struct table tallies; /* channel -> struct tally, owned */
     struct network *held; /* owned */
     size_t held_count;
+    struct network *shared; /* owned: those that others have parts of */
+    size_t shared_count;
     struct host *unresolved, *unresolved_last;
     uint64_t next_lease;
     uint64_t urls, traps;
     size_t memory, url_memory;
+    /* The line: hosts that answered before and do not any more, since the last answer of anybody. */
+    uint64_t silence; /* from 1: grows with the first answer after one */
+    unsigned silent;  /* such hosts */
+    bool is_down;     /* so many that it is not them */
+    bool is_silent_long;
+    mono_ms silent_since;
+    bool is_doubted; /* frontier_doubt */
 };
 
 /* frontier.c */
@@ -171,3 +183,5 @@ void shares_recount(struct frontier *f, struct host *h);
 typedef status entry_fn(void *arg, const struct entry *e);
 status runs_each(struct frontier *f, const struct host *h, entry_fn *fn, void *arg); /* the runs stay */
 bool addr_is_held(const struct frontier *f, const struct addr *a);
+unsigned addr_share(const struct frontier *f, const struct addr *a); /* 0: all */
+unsigned share_of_limit(const struct frontier *f, const struct net *net, unsigned limit);

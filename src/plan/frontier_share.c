@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "plan/frontier_internal.h"
+#include "plan/split.h"
 
 /* ---- counting ---- */
 
@@ -166,8 +167,24 @@ static status queue_each(struct frontier *f, const struct host *h, entry_fn *fn,
 struct key_told {
     frontier_key_fn *fn;
     void *arg;
-    uint64_t channel; /* 0: any */
+    uint64_t channel;                   /* 0: any */
+    const struct table *skips;          /* when given: those whose keys are here, whatever their channel */
+    const struct frontier_where *where; /* in place of the channel; NULL: none */
+    struct buf url;                     /* scratch */
 };
+
+/* Whether it is one of those that are meant. */
+static bool is_meant(struct key_told *told, const struct host *h, const struct entry *e)
+{
+    if (told->skips)
+        return table_get(told->skips, e->key) != NULL;
+    if (!told->where)
+        return !told->channel || e->channel == told->channel;
+    buf_clear(&told->url);
+    buf_put(&told->url, site_span(&h->sites[e->site]));
+    buf_put(&told->url, span_of(e->text, e->target_len));
+    return told->where->has_url(told->where->self, buf_span(&told->url));
+}
 
 static status tell_key(void *arg, const struct entry *e)
 {
@@ -179,7 +196,7 @@ static status tell_key(void *arg, const struct entry *e)
 
 status frontier_each_waiting(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg)
 {
-    struct key_told told = {fn, arg, channel};
+    struct key_told told = {.fn = fn, .arg = arg, .channel = channel};
     status st = ST_OK;
     size_t at = 0;
     for (const struct lent *l; (l = table_next(&f->lent, &at));)
@@ -194,23 +211,22 @@ status frontier_each_waiting(struct frontier *f, uint64_t channel, frontier_key_
     return st;
 }
 
-/* ---- with the channel ---- */
+/* ---- with the channel, one by one, or by what they are ---- */
 
-static size_t drop_from_list(struct frontier *f, struct host *h, struct entry_list *l, const struct key_told *told)
+static void drop_from_list(struct frontier *f, struct host *h, struct entry_list *l, struct key_told *told)
 {
     struct entry_list kept = {0};
-    size_t dropped = 0;
     for (struct entry *e; (e = list_pop(l));) {
-        if (e->channel != told->channel) {
+        if (!is_meant(told, h, e)) {
             list_append(&kept, e);
             continue;
         }
-        (void)tell_key((void *)told, e);
+        if (told->fn)
+            told->fn(told->arg, e->key);
+        url_went(f, h, e->channel, 1);
         entry_free(f, e);
-        dropped++;
     }
     *l = kept;
-    return dropped;
 }
 
 static void run_forget(struct frontier *f, struct host *h, size_t i)
@@ -220,8 +236,8 @@ static void run_forget(struct frontier *f, struct host *h, size_t i)
     h->run_count--;
 }
 
-/* A run is replaced by one without the channel's URLs, or kept as it is. */
-static status drop_from_run(struct frontier *f, struct host *h, size_t i, const struct key_told *told, bool *is_gone)
+/* A run is replaced by one without the URLs that are meant, or kept as it is. */
+static status drop_from_run(struct frontier *f, struct host *h, size_t i, struct key_told *told, bool *is_gone)
 {
     struct frontier_run old = h->runs[h->run_at + i], fresh;
     struct entry_list l = {0};
@@ -229,19 +245,18 @@ static status drop_from_run(struct frontier *f, struct host *h, size_t i, const 
     status st = run_read(f, old, &l);
     size_t mine = 0;
     for (const struct entry *e = l.first; e; e = e->next)
-        mine += e->channel == told->channel;
+        mine += is_meant(told, h, e);
     *is_gone = mine && mine == l.n;
     if (st == ST_OK && mine && !*is_gone) {
         for (const struct entry *e = l.first; e; e = e->next)
-            if (e->channel != told->channel)
+            if (!is_meant(told, h, e))
                 entry_pack(&packed, e);
         st = f->o.put_away(f->o.self, buf_span(&packed), &fresh);
         if (st == ST_OK)
             h->runs[h->run_at + i] = fresh;
     }
     if (st == ST_OK && mine) {
-        (void)drop_from_list(f, h, &l, told);
-        url_went(f, h, told->channel, mine);
+        drop_from_list(f, h, &l, told);
         h->put_away -= mine < h->put_away ? mine : h->put_away;
         if (*is_gone)
             run_forget(f, h, i);
@@ -253,26 +268,49 @@ static status drop_from_run(struct frontier *f, struct host *h, size_t i, const 
     return st;
 }
 
-status frontier_drop_channel(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg)
+static status drop_from_host(struct frontier *f, struct host *h, struct key_told *told)
 {
-    struct key_told told = {fn, arg, channel};
     status st = ST_OK;
+    drop_from_list(f, h, &h->head, told);
+    drop_from_list(f, h, &h->tail, told);
+    for (size_t i = 0; st == ST_OK && i < h->run_count;) {
+        bool is_gone;
+        st = drop_from_run(f, h, i, told, &is_gone);
+        i += !is_gone;
+    }
+    host_update(f, h);
+    return st;
+}
+
+static void drop_lent(struct frontier *f, struct key_told *told)
+{
     size_t at = 0;
     for (struct lent *l; (l = table_next(&f->lent, &at));)
-        l->is_dropped |= l->entry && l->entry->channel == channel;
-    at = 0;
+        l->is_dropped |= l->entry && is_meant(told, l->host, l->entry);
+}
+
+status frontier_sweep(struct frontier *f)
+{
+    struct key_told told = {.skips = &f->skips};
+    status st = ST_OK;
+    size_t at = 0;
+    for (struct host *h; st == ST_OK && f->skips.n && (h = table_next(&f->hosts, &at));)
+        st = drop_from_host(f, h, &told);
+    if (st == ST_OK)
+        table_done(&f->skips);
+    return st;
+}
+
+status frontier_drop_channel(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg)
+{
+    struct key_told told = {.fn = fn, .arg = arg, .channel = channel};
+    status st = ST_OK;
+    size_t at = 0;
+    drop_lent(f, &told);
     for (struct host *h; st == ST_OK && (h = table_next(&f->hosts, &at));) {
         const struct share *s = share_find(h, channel);
-        if (!s || !s->urls)
-            continue;
-        size_t dropped = drop_from_list(f, h, &h->head, &told) + drop_from_list(f, h, &h->tail, &told);
-        url_went(f, h, channel, dropped);
-        for (size_t i = 0; st == ST_OK && i < h->run_count;) {
-            bool is_gone;
-            st = drop_from_run(f, h, i, &told, &is_gone);
-            i += !is_gone;
-        }
-        host_update(f, h);
+        if (s && s->urls)
+            st = drop_from_host(f, h, &told);
     }
     return st;
 }
@@ -292,7 +330,7 @@ static void forget_queue(struct frontier *f, struct host *h)
 
 static status drop_host(struct frontier *f, struct host *h, frontier_key_fn *fn, void *arg)
 {
-    struct key_told told = {fn, arg, 0};
+    struct key_told told = {.fn = fn, .arg = arg};
     status st = queue_each(f, h, tell_key, &told);
     if (st != ST_OK)
         return st;
@@ -310,6 +348,40 @@ status frontier_drop_host(struct frontier *f, struct span host, frontier_key_fn 
 {
     struct host *h = host_find(f, host);
     return h ? drop_host(f, h, fn, arg) : ST_NOT_FOUND;
+}
+
+/* Dropping a host changes the table that is walked, so the names come first. */
+static void note_hosts(const struct frontier *f, const struct frontier_where *where, struct buf *names)
+{
+    size_t at = 0;
+    for (const struct host *h; (h = table_next(&f->hosts, &at));)
+        if (where->has_host(where->self, span_of(h->name, h->name_len))) {
+            buf_put(names, span_of(h->name, h->name_len));
+            buf_putc(names, 0);
+        }
+}
+
+status frontier_drop_where(struct frontier *f, const struct frontier_where *where, frontier_key_fn *fn, void *arg)
+{
+    struct key_told told = {.fn = fn, .arg = arg, .where = where};
+    struct buf names = {0};
+    struct span name;
+    status st = ST_OK;
+    size_t at = 0;
+    drop_lent(f, &told);
+    for (struct host *h; st == ST_OK && (h = table_next(&f->hosts, &at));)
+        st = drop_from_host(f, h, &told);
+    note_hosts(f, where, &names);
+    struct span rest = buf_span(&names);
+    while (st == ST_OK && rest.n && span_split(&rest, 0, &name)) {
+        if (name.n)
+            st = frontier_drop_host(f, name, fn, arg);
+        if (st == ST_BUSY || st == ST_NOT_FOUND)
+            st = ST_OK;
+    }
+    buf_done(&names);
+    buf_done(&told.url);
+    return st;
 }
 
 /* ---- with the network ---- */
@@ -335,7 +407,7 @@ static void update_holds(struct frontier *f, const struct network *n)
 static bool is_in(const struct host *h, const struct network *n)
 {
     const struct addr *a = h->ip && h->ip->addr.family ? &h->ip->addr : &h->last_addr;
-    return a->family && network_has(n, a);
+    return a->family && network_has(n, a) && split_has(n, span_of(h->name, h->name_len));
 }
 
 bool frontier_hold_network(struct frontier *f, const struct network *n)
@@ -361,6 +433,43 @@ static void end_hold(struct frontier *f, const struct network *n)
             f->held[i] = f->held[--f->held_count];
             update_holds(f, n);
             return;
+        }
+}
+
+/* ---- a share of a network ---- */
+
+unsigned share_of_limit(const struct frontier *f, const struct net *net, unsigned limit)
+{
+    unsigned share = limit * net->share / SPLIT_PARTS;
+    return net->share && net->share < SPLIT_PARTS ? (share ? share : 1) : limit;
+}
+
+unsigned addr_share(const struct frontier *f, const struct addr *a)
+{
+    for (size_t i = 0; i < f->shared_count; i++)
+        if (a->family && network_has(&f->shared[i], a))
+            return (unsigned)__builtin_popcount(f->shared[i].parts);
+    return 0;
+}
+
+void frontier_share_network(struct frontier *f, const struct network *n)
+{
+    size_t at = 0;
+    while (at < f->shared_count && !(f->shared[at].bits == n->bits && addr_eq(&f->shared[at].first, &n->first)))
+        at++;
+    if (at == f->shared_count && n->parts) {
+        f->shared = mem_realloc(f->shared, (f->shared_count + 1) * sizeof(*f->shared));
+        f->shared_count++;
+    }
+    if (n->parts)
+        f->shared[at] = *n;
+    else if (at < f->shared_count)
+        f->shared[at] = f->shared[--f->shared_count];
+    at = 0;
+    for (struct ip *ip; (ip = table_next(&f->ips, &at));)
+        if (ip->addr.family && network_has(n, &ip->addr)) {
+            ip->net->share = addr_share(f, &ip->addr);
+            ip_update(f, ip);
         }
 }
 

@@ -148,7 +148,7 @@ static void sort_spans(struct hours *h)
     h->count = n;
 }
 
-status hours_parse(struct span text, struct hours *out, struct buf *why)
+static status parse(struct span text, struct hours *out, struct buf *why)
 {
     static_assert(HOURS_ZONE_MAX >= ZONE_NAME_MAX, "a good name and its NUL fit");
     struct hours h = {0};
@@ -169,6 +169,14 @@ status hours_parse(struct span text, struct hours *out, struct buf *why)
     else
         *out = h;
     buf_done(&b);
+    return st;
+}
+
+status hours_parse(struct span text, struct hours *out, struct buf *why)
+{
+    status st = parse(text, out, why);
+    if (st == ST_LIMIT && why && !why->n)
+        buf_puts(why, "hours: too many, or too long a text: write fewer");
     return st;
 }
 

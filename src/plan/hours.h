@@ -21,7 +21,7 @@ struct hours {
     char zone[HOURS_ZONE_MAX]; /* "" = UTC */
 };
 
-/* ST_INVALID: *why says which word. */
+/* ST_INVALID: *why says which word. ST_LIMIT: too many, or too long; *why says so. */
 MUST_USE status hours_parse(struct span text, struct hours *out, struct buf *why);
 void hours_format(const struct hours *h, struct buf *out); /* in one normal form */
 

@@ -12,7 +12,8 @@ static const char usage[] =
     "usage: orb-sample [--port N] [--seed N] [--domain NAME] [--threads N] [--big PAGES] [--big-hosts N] [--no-sites] "
     "[--spread] "
     "[--no-ledger]\n"
-    "                  [--latency MS] [--part calm|soon|sites|big|all] [--hosts-out FILE] [--seeds-out FILE] "
+    "                  [--live HOSTS] [--live-pages N] [--live-gap MS]\n"
+    "                  [--latency MS] [--part calm|soon|sites|big|all|live] [--hosts-out FILE] [--seeds-out FILE] "
     "[--expected-out FILE]\n"
     "Serves the sample web on loopback until it is stopped. --part says whose seeds and expectations are written "
     "(default all).\n";
@@ -28,6 +29,9 @@ static const struct option options[] = {
     {"spread", no_argument, NULL, 'x'},
     {"no-ledger", no_argument, NULL, 'L'},
     {"latency", required_argument, NULL, 'l'},
+    {"live", required_argument, NULL, 'v'},
+    {"live-pages", required_argument, NULL, 'V'},
+    {"live-gap", required_argument, NULL, 'g'},
     {"part", required_argument, NULL, 'P'},
     {"hosts-out", required_argument, NULL, 'H'},
     {"seeds-out", required_argument, NULL, 'E'},
@@ -58,8 +62,8 @@ static uint64_t number(const char *text, uint64_t max)
 
 static sample_part part_of(const char *name)
 {
-    static const char *const names[] = {"calm", "soon", "sites", "big", "all"};
-    for (int i = 0; i < 5; i++) {
+    static const char *const names[] = {"calm", "soon", "sites", "big", "all", "live"};
+    for (int i = 0; i < 6; i++) {
         if (strcmp(names[i], name) == 0)
             return (sample_part)i;
     }
@@ -100,6 +104,15 @@ static void parse(int argc, char **argv, struct setup *s)
             break;
         case 'l':
             s->opts.latency_ms = (int)number(optarg, 60000);
+            break;
+        case 'v':
+            s->opts.live_hosts = (unsigned)number(optarg, 4096);
+            break;
+        case 'V':
+            s->opts.live_pages = (unsigned)number(optarg, 100);
+            break;
+        case 'g':
+            s->opts.live_gap_ms = (int)number(optarg, 86400000);
             break;
         case 'P':
             s->part = part_of(optarg);

@@ -14,7 +14,7 @@ static uint64_t page_seed(uint64_t seed, const struct site *site, unsigned at, u
     return seed ^ ((uint64_t)(site - sites) << 48) ^ ((uint64_t)at << 24) ^ ((uint64_t)stream << 16);
 }
 
-static time_t page_date(uint64_t seed, const struct site *site, unsigned at)
+time_t page_date(uint64_t seed, const struct site *site, unsigned at)
 {
     struct rng r;
     rng_seed(&r, page_seed(seed, site, at, STREAM_DATE));
@@ -62,7 +62,7 @@ void draft_special_link(struct draft *d, const struct special *sp)
     buf_done(&title);
 }
 
-static void put_origin(const struct draft *d, struct span host, struct buf *out)
+void put_origin(const struct draft *d, struct span host, struct buf *out)
 {
     buf_puts(out, "http://");
     site_put_host(out, host, d->domain);
@@ -253,14 +253,36 @@ static const char *body_of(const struct site *site, const struct site_place *p)
     return !p->theme ? site->about : p->subject < 0 ? p->theme->about : p->theme->aspects[p->aspect].body;
 }
 
+/* The lists of a site's themes, where these are in different languages, are said to be versions of each other. */
+static void put_versions(const struct site *site, struct buf *out)
+{
+    unsigned at = 1;
+    for (int i = 0; i < SITE_THEMES_MAX && site->themes[i]; i++) {
+        buf_printf(out, "<link rel=\"alternate\" hreflang=\"%s\" href=\"", site->themes[i]->lang);
+        site_path(site, at, out);
+        buf_puts(out, "\">");
+        at += 1 + site->themes[i]->subject_count * site->themes[i]->aspect_count;
+    }
+}
+
+static bool has_versions(const struct site *site)
+{
+    return site->themes[1] && strcmp(site->themes[0]->lang, site->themes[1]->lang) != 0;
+}
+
 void draft_theme_page(struct draft *d)
 {
     struct site_place p = site_place(d->site, d->at);
-    struct buf about = {0};
+    struct buf about = {0}, extra = {0};
     struct writer w;
     page_about(d->site, d->at, d->seed, &about);
+    if (!p.theme)
+        site_list_links(d->site, &extra);
     d->words = words_of(p.theme ? p.theme->lang : d->site->lang);
-    draft_begin(d, &(struct draft_head){.lang = d->words->lang, .about = buf_span(&about)});
+    if (p.theme && p.subject < 0 && has_versions(d->site))
+        put_versions(d->site, &extra);
+    draft_begin(d, &(struct draft_head){
+                       .lang = d->words->lang, .about = buf_span(&about), .extra = extra.n ? buf_cstr(&extra) : NULL});
     writer_for(&w, d->site, d->at, d->seed, STREAM_TEXT, d->out);
     writer_blocks(&w, body_of(d->site, &p));
     if (!p.theme)
@@ -270,6 +292,7 @@ void draft_theme_page(struct draft *d)
     else
         subject_links(d, &p);
     draft_end(d, false);
+    buf_done(&extra);
     buf_done(&about);
 }
 

@@ -37,6 +37,16 @@ void draft_sentences(struct draft *d, unsigned count);
 void draft_special_link(struct draft *d, const struct special *sp);
 void put_link(struct buf *out, struct span href, struct span text); /* a list item; the text is escaped already */
 
+/* "http://host:port" of a site of the tables. */
+void put_origin(const struct draft *d, struct span host, struct buf *out);
+time_t page_date(uint64_t seed, const struct site *site, unsigned at); /* of its first version */
+
+/* SP_LIST: site_lists.c. */
+const char *site_list_type(const struct special *sp);
+void site_list_body(const struct draft *d, const struct special *sp, struct buf *out);
+/* Those of a site that its front page names. */
+void site_list_links(const struct site *site, struct buf *out);
+
 /* A page below site_pages(). */
 void draft_theme_page(struct draft *d);
 /* The article of page `at` of `from`, as SP_COPY says. */

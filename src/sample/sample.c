@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,6 +12,7 @@
 #include "io/httpd.h"
 #include "sample/big.h"
 #include "sample/ledger.h"
+#include "sample/live.h"
 #include "sample/sites.h"
 
 #define SAMPLE_LANGUAGES_MAX 64
@@ -22,6 +24,7 @@ struct page_state {
 struct sample {
     struct sample_opts opts;
     struct big big;
+    struct live live;
     struct httpd *httpd; /* owned */
     struct ledger ledger;
     struct page_state **states; /* owned: a row a site, a cell a page */
@@ -41,7 +44,7 @@ static bool in_part(const struct site *site, sample_part part)
     case SAMPLE_SOON:
         return site->pace != PACE_LATE;
     default:
-        return part != SAMPLE_BIG;
+        return part != SAMPLE_BIG && part != SAMPLE_LIVE;
     }
 }
 
@@ -115,11 +118,22 @@ static void answer_plain(struct httpd_answer *ans, int code, const char *body)
     buf_puts(&ans->body, body);
 }
 
+static bool is_key_file(const struct site *site, struct span target)
+{
+    size_t n = site->key ? strlen(site->key) : 0;
+    return n && target.n == n + 5 && span_eq(span_cut(target, 1, n), span_str(site->key)) &&
+           span_is(span_from(target, n + 1), ".txt");
+}
+
 static void answer_site(struct sample *s, const struct site *site, const struct httpd_request *req,
                         struct httpd_answer *ans)
 {
     if (span_is(req->target, "/robots.txt")) {
         answer_plain(ans, site->robots_status, site->robots);
+        return;
+    }
+    if (is_key_file(site, req->target)) {
+        answer_plain(ans, 200, site->key);
         return;
     }
     int at = site_find(site, req->target);
@@ -158,6 +172,43 @@ static void answer_big(struct sample *s, unsigned host, const struct httpd_reque
         ans->status = 404;
 }
 
+static void answer_live(struct sample *s, unsigned host, const struct httpd_request *req, int64_t at_us,
+                        struct httpd_answer *ans)
+{
+    unsigned page;
+    char etag[64];
+    ans->delay_ms = s->opts.latency_ms;
+    if (span_is(req->target, "/robots.txt")) {
+        answer_plain(ans, 200, "User-agent: *\nAllow: /\n");
+        return;
+    }
+    if (!live_find(&s->live, req->target, &page)) {
+        answer_plain(ans, 404, "No such page.\n");
+        return;
+    }
+    unsigned edition = live_edition(&s->live, host, page, at_us, NULL);
+    snprintf(etag, sizeof(etag), "\"%u-%u-%u\"", host, page, edition);
+    buf_printf(&ans->head, "Content-Type: text/html; charset=utf-8\nETag: %s\n", etag);
+    if (is_unchanged(req, span_str(etag), 0, false))
+        ans->status = 304;
+    else
+        live_page(&s->live, host, page, edition, &ans->body);
+}
+
+static void put_live(const struct sample *s, struct buf *out)
+{
+    int64_t now = clock_mono_us();
+    for (unsigned host = 0; host < s->live.hosts; host++)
+        for (unsigned page = 0; page < s->live.pages; page++) {
+            live_host(host, out);
+            buf_putc(out, '\t');
+            live_path(page, out);
+            buf_putc(out, '\t');
+            live_edition(&s->live, host, page, now, out);
+            buf_putc(out, '\n');
+        }
+}
+
 static struct span query_value(struct span query, struct span name)
 {
     struct span part;
@@ -184,6 +235,8 @@ static void answer_control(struct sample *s, const struct httpd_request *req, st
         sample_ledger_clear(s);
     } else if (span_is(path, "/__expected")) {
         sample_expected_text(s, SAMPLE_ALL, &ans->body);
+    } else if (span_is(path, "/__live")) {
+        put_live(s, &ans->body);
     } else if (span_is(path, "/__bump")) {
         if (sample_bump(s, query_value(query, SPAN("host")), query_value(query, SPAN("path"))) != ST_OK)
             ans->status = 404;
@@ -196,7 +249,7 @@ static void handle(void *self, const struct httpd_request *req, struct httpd_ans
 {
     struct sample *s = self;
     struct sample_request seen = {.at_us = clock_mono_us(), .host = without_port(req->host), .target = req->target};
-    unsigned big_host_number;
+    unsigned number;
     if (addr_classify(&req->local) != ADDR_LOOPBACK) {
         ans->drop = true;
         return;
@@ -208,8 +261,10 @@ static void handle(void *self, const struct httpd_request *req, struct httpd_ans
     const struct site *site = find_site(s, seen.host);
     if (site)
         answer_site(s, site, req, ans);
-    else if (big_find_host(&s->big, seen.host, &big_host_number))
-        answer_big(s, big_host_number, req, ans);
+    else if (big_find_host(&s->big, seen.host, &number))
+        answer_big(s, number, req, ans);
+    else if (live_find_host(&s->live, seen.host, &number))
+        answer_live(s, number, req, seen.at_us, ans);
     else
         answer_plain(ans, 404, "No such host.\n");
     seen.status = ans->drop ? 0 : ans->status;
@@ -220,11 +275,17 @@ static void handle(void *self, const struct httpd_request *req, struct httpd_ans
 
 status sample_new(const struct sample_opts *opts, struct sample **out)
 {
-    if (opts->big_pages > SAMPLE_BIG_PAGES_MAX || opts->big_hosts > SAMPLE_BIG_HOSTS_MAX)
+    if (opts->big_pages > SAMPLE_BIG_PAGES_MAX || opts->big_hosts > SAMPLE_BIG_HOSTS_MAX ||
+        opts->live_hosts > LIVE_HOSTS_MAX || opts->live_pages > LIVE_PAGES_MAX)
         return ST_LIMIT;
     struct sample *s = mem_alloc(sizeof(*s));
     s->opts = *opts;
     s->big = (struct big){.seed = opts->seed, .pages = opts->big_pages, .hosts = opts->big_hosts ? opts->big_hosts : 1};
+    s->live = (struct live){.seed = opts->seed,
+                            .hosts = opts->live_hosts,
+                            .pages = opts->live_pages ? opts->live_pages : 4,
+                            .gap_ms = opts->live_gap_ms ? opts->live_gap_ms : 60000,
+                            .start_us = clock_mono_us()};
     s->states = mem_alloc(site_count * sizeof(*s->states));
     for (unsigned i = 0; i < site_count; i++)
         s->states[i] = mem_alloc(page_count(&sites[i]) * sizeof(**s->states));
@@ -286,6 +347,11 @@ void sample_hosts_text(const struct sample *s, struct buf *out)
         big_host(i, &name);
         put_host_line(s, &number, buf_span(&name), out);
     }
+    for (unsigned i = 0; i < s->live.hosts; i++) {
+        buf_clear(&name);
+        live_host(i, &name);
+        put_host_line(s, &number, buf_span(&name), out);
+    }
     buf_done(&name);
 }
 
@@ -308,6 +374,11 @@ void sample_seeds(const struct sample *s, sample_part part, struct buf *out)
     for (unsigned i = 0; (part == SAMPLE_BIG || part == SAMPLE_ALL) && i < s->big.hosts && i < s->big.pages; i++) {
         big_url(&s->big, i, out);
         buf_putc(out, '\n');
+    }
+    for (unsigned i = 0; part == SAMPLE_LIVE && i < s->live.hosts; i++) {
+        buf_puts(out, "http://");
+        live_host(i, out);
+        buf_printf(out, ":%d/\n", s->port);
     }
 }
 
@@ -374,6 +445,7 @@ void sample_get_expected(const struct sample *s, sample_part part, struct sample
                                     counts[EXPECT_REFUSED],
                                     counts[EXPECT_HIDDEN],
                                     thin,
+                                    counts[EXPECT_LIST],
                                     counts[EXPECT_TRAP]};
 }
 

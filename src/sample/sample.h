@@ -6,13 +6,15 @@
  *                everything that makes a crawler stumble: robots.txt of all kinds, redirect chains and loops, errors,
  *                traps, session ids, near-duplicates, changing pages, documents, odd encodings (site_table.c);
  *   big          N pages of ~3 kB over some hosts big0.example, big1.example, ..., each with ~20 links, computed when
- *                asked for and never stored.
+ *                asked for and never stored;
+ *   live         hosts live0.example, live1.example, ... whose pages change at known rates (live.h).
  *
  * Every request is noted in a ledger, which is what tests hold a crawler's manners against. The control host serves
  *   /__ledger           the ledger as text, one request a line: microseconds, status, host, target (tabs between)
  *   /__clear            forgets the ledger
  *   /__bump?host=H&path=P   the page changes from now on
  *   /__expected         sample_expected_text()
+ *   /__live             the pages of live: host, path, microseconds of its changes until now (tabs between)
  *
  * Owns its server threads; the functions here may be called from any thread. */
 #pragma once
@@ -36,10 +38,12 @@ struct sample_opts {
     unsigned big_pages; /* pages of the generated site; 0 = none */
     unsigned big_hosts; /* hosts they are spread over; 0 = 1 */
     bool no_sites;      /* only the generated site */
-    bool is_spread;     /* each host has an address in a network of its own, 127.x.y.1; else all are at 127.0.0.1.
-                           Listens on every address then, and drops whoever did not come over loopback */
-    bool no_ledger;     /* for benchmarks */
-    int latency_ms;     /* answers of big wait this long in the mean, each host its own time: servers far away */
+    unsigned live_hosts, live_pages; /* whose pages change by themselves; 0 = none; pages of each, 0 = 4 */
+    int live_gap_ms;                 /* mean between two changes of a page of the fastest ones; 0 = a minute */
+    bool is_spread; /* each host has an address in a network of its own, 127.x.y.1; else all are at 127.0.0.1.
+                       Listens on every address then, and drops whoever did not come over loopback */
+    bool no_ledger; /* for benchmarks */
+    int latency_ms; /* answers of big wait this long in the mean, each host its own time: servers far away */
 };
 
 /* ST_BUSY: the port is taken; ST_LIMIT: too many pages or hosts; ST_IO. */
@@ -56,6 +60,7 @@ typedef enum sample_part {
     SAMPLE_SITES, /* all sites: slow, busy, closed and trapping ones too */
     SAMPLE_BIG,
     SAMPLE_ALL, /* sites and big */
+    SAMPLE_LIVE,
 } sample_part;
 
 /* Start URLs, one a line: every page of the part can be reached from them within their own sites. */
@@ -74,13 +79,14 @@ struct sample_expected {
     unsigned refused;   /* linked, and disallowed by robots.txt: must not be asked for */
     unsigned hidden;    /* linked from pages that say nofollow only: must not be asked for */
     unsigned thin;      /* of pages: under 200 bytes of text */
+    unsigned lists;     /* sitemaps and feeds */
     unsigned traps;     /* endless areas; a crawler may take at most SAMPLE_TRAP_PAGES_MAX pages of each */
 };
 #define SAMPLE_TRAP_PAGES_MAX 1100
 
 void sample_get_expected(const struct sample *s, sample_part part, struct sample_expected *out);
-/* The same, URL by URL: "KIND\tURL" lines, KIND one of page, document, redirect, gone, error, refused, hidden, trap (a
- * prefix). The pages of big are not listed. */
+/* The same, URL by URL: "KIND\tURL" lines, KIND one of page, document, redirect, gone, error, refused, hidden, list,
+ * trap (a prefix). The pages of big are not listed. */
 void sample_expected_text(const struct sample *s, sample_part part, struct buf *out);
 
 struct sample_request {

@@ -3,6 +3,8 @@
 
 #include "base/utf8.h"
 #include "codec/zip.h"
+#include "sample/gzip.h"
+#include "sample/pdf.h"
 #include "sample/texts.h"
 
 #define DAY_S 86400
@@ -98,11 +100,29 @@ static void session_page(struct draft *d, const char *paths, unsigned hits)
     draft_end(d, false);
 }
 
+static void pdf_body(struct draft *d, const char *title)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s\n\n", title);
+    words_paragraph(d->words, &d->rng, 1200, &text);
+    sample_pdf(span_str(title), buf_span(&text), d->out);
+    buf_done(&text);
+}
+
+static void markdown_body(struct draft *d, const struct special *sp)
+{
+    buf_printf(d->out, "# %s\n\n%s\n\n## What else is new\n\n", sp->title, sp->text);
+    words_paragraph(d->words, &d->rng, 600, d->out);
+    buf_putc(d->out, '\n');
+}
+
 static void file_body(struct draft *d, const char *title, const char *type)
 {
-    if (strcmp(type, "application/pdf") == 0)
-        buf_puts(d->out, "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n");
-    else if (strcmp(type, "image/png") == 0)
+    if (strcmp(type, "application/pdf") == 0) {
+        pdf_body(d, title);
+        return;
+    }
+    if (strcmp(type, "image/png") == 0)
         buf_put(d->out, SPAN("\x89PNG\r\n\x1a\n"));
     buf_printf(d->out, "%s\n\n", title);
     words_paragraph(d->words, &d->rng, 1200, d->out);
@@ -113,32 +133,6 @@ static void script_page(struct draft *d)
     buf_printf(d->out, "<!DOCTYPE html><html lang=\"%s\"><head><title>App</title>", d->site->lang);
     buf_puts(d->out, "<script>var words = ['<a href=\"/only-in-script.html\">no</a>'];</script></head>"
                      "<body><div id=\"app\"></div><script src=\"/app.js\"></script></body></html>\n");
-}
-
-/* Stored blocks: gzip that every decoder takes, without a compressor. */
-static void gzip_stored(struct span in, struct buf *out)
-{
-    uint32_t crc = 0xffffffffu, size = (uint32_t)in.n;
-    for (size_t i = 0; i < in.n; i++) {
-        crc ^= (unsigned char)in.p[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    crc = ~crc;
-    buf_put(out, span_of("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10));
-    do {
-        struct span part = span_cut(in, 0, 65535);
-        in = span_from(in, part.n);
-        unsigned len = (unsigned)part.n;
-        const unsigned char head[5] = {in.n == 0, (unsigned char)len, (unsigned char)(len >> 8), (unsigned char)~len,
-                                       (unsigned char)(~len >> 8)};
-        buf_put(out, span_of(head, sizeof(head)));
-        buf_put(out, part);
-    } while (in.n > 0);
-    for (int i = 0; i < 4; i++)
-        buf_putc(out, (char)(crc >> (8 * i)));
-    for (int i = 0; i < 4; i++)
-        buf_putc(out, (char)(size >> (8 * i)));
 }
 
 static void encode_body(struct site_reply *r, const char *coding)
@@ -253,6 +247,12 @@ static void special_head(struct draft *d, const struct special *sp, const struct
     case SP_FILE:
         type = sp->text;
         break;
+    case SP_LIST:
+        type = site_list_type(sp);
+        break;
+    case SP_MARKDOWN:
+        type = "text/markdown; charset=utf-8";
+        break;
     case SP_LATIN1:
         type = "text/html; charset=iso-8859-1";
         break;
@@ -286,6 +286,12 @@ static void special_body(struct draft *d, const struct special *sp, const struct
         break;
     case SP_FILE:
         file_body(d, sp->title, sp->text);
+        break;
+    case SP_LIST:
+        site_list_body(d, sp, r->body);
+        break;
+    case SP_MARKDOWN:
+        markdown_body(d, sp);
         break;
     case SP_SCRIPT:
         script_page(d);

@@ -97,6 +97,15 @@ static const struct special observatory[] = {
     {"/chleny.html", "Только для членов клуба", SP_META, EXPECT_PAGE, true, 0, "nosnippet"},
     {"/pechat/saturn.html", "Для печати: Сатурн", SP_COPY, EXPECT_PAGE, true, COPY_PRINT | COPY_CANONICAL,
      "/nebo/saturn/"},
+    {"/sitemap.xml", "Карта сайта", SP_LIST, EXPECT_LIST, false, LIST_INDEX,
+     "/sitemap-pages.xml /sitemap-archive.xml.gz"},
+    {"/sitemap-pages.xml", "Карта страниц", SP_LIST, EXPECT_LIST, false, LIST_URLSET,
+     "/ /nebo/ /instruments/ /eclipse.html /staraya.html"},
+    {"/sitemap-archive.xml.gz", "Карта архива", SP_LIST, EXPECT_LIST, false, LIST_URLSET | LIST_GZIP,
+     "/arkhiv/kometa-1811.html"},
+    {"/arkhiv/kometa-1811.html", "Комета 1811 года", SP_PAGE, EXPECT_PAGE, false, 0,
+     "Комету 1811 года видели с холма девять месяцев. Записи о ней лежат в архиве, и ни одна страница на них не "
+     "ссылается.\n"},
 };
 
 static const struct special bakery[] = {
@@ -114,6 +123,10 @@ static const struct special bakery[] = {
      "What is in the oven today, and what is left of it. The list is written by hand and changes while you read it.\n"},
     {"/sourdough", "Sourdough", SP_REDIRECT, EXPECT_REDIRECT, true, 301, "/bread/country-sourdough/"},
     {"/price-list.pdf", "Price list", SP_FILE, EXPECT_DOCUMENT, true, 0, "application/pdf"},
+    {"/feed.xml", "News from the oven", SP_LIST, EXPECT_LIST, false, LIST_RSS,
+     "/today.html /blog/chestnut-loaf.html /bread/dark-rye/"},
+    {"/blog/chestnut-loaf.html", "From the blog: the chestnut loaf", SP_PAGE, EXPECT_PAGE, false, 0,
+     "The chestnut loaf is baked for three weeks in autumn. It is told of in the feed, and nowhere else.\n"},
 };
 
 static const struct special skein[] = {
@@ -126,6 +139,10 @@ static const struct special skein[] = {
     {"/latest/timer_wheel.html", "Timer wheel, latest", SP_COPY, EXPECT_PAGE, true, COPY_EXACT, "/std/timer_wheel/"},
     {"/drafts/coroutines.html", "Draft: coroutines", SP_META, EXPECT_PAGE, true, 0, "noindex"},
     {"/license.txt", "Licence", SP_FILE, EXPECT_PAGE, true, 0, "text/plain; charset=utf-8"},
+    {"/CHANGES.md", "Changes", SP_MARKDOWN, EXPECT_PAGE, true, 0,
+     "The **ring buffer** is a queue again. Before you move, read [how to upgrade][u].\n\n[u]: notes/upgrade.html"},
+    {"/notes/upgrade.html", "How to upgrade from version 0", SP_PAGE, EXPECT_PAGE, false, 0,
+     "Recompile everything, then run the checker with the flag for old code. Nothing else is needed.\n"},
     {"/playground.html", "Playground", SP_SCRIPT, EXPECT_PAGE, true, 0, NULL},
     {"/internal/todo.html", "To do", SP_PAGE, EXPECT_REFUSED, true, 0, NULL},
     {"/ringbuffer", "ringbuffer", SP_REDIRECT, EXPECT_REDIRECT, true, 308, "/std/ring_buffer/"},
@@ -163,6 +180,9 @@ static const struct special birds[] = {
      "What was seen from the hide today, in the order of the book. Rarities are told after dark only.\n"},
     {"/list.csv", "List of species", SP_FILE, EXPECT_DOCUMENT, true, 0, "text/csv"},
     {"/nests.html", "Where the nests are", SP_PAGE, EXPECT_REFUSED, true, 0, NULL},
+    {"/atom.xml", "New in the hide", SP_LIST, EXPECT_LIST, false, LIST_ATOM, "/today.html /rarity.html"},
+    {"/rarity.html", "A rarity, told after dark", SP_PAGE, EXPECT_PAGE, false, 0,
+     "A nutcracker sat on the hide for eleven minutes. Only those who read the feed were told.\n"},
 };
 
 static const struct special council[] = {
@@ -184,6 +204,9 @@ static const struct special radio[] = {
     {"/zipped.html", "Parts for sale", SP_GZIP, EXPECT_PAGE, true, 0, NULL},
     {"/burnt.html", "The burnt transformer", SP_STATUS, EXPECT_ERROR, true, 500, NULL},
     {"/lost.html", "The lost service sheet", SP_STATUS, EXPECT_GONE, true, 404, NULL},
+    {"/sitemap.txt", "All pages", SP_LIST, EXPECT_LIST, false, LIST_TEXT, "/ /sets/ /attic.html"},
+    {"/attic.html", "Found in the attic", SP_PAGE, EXPECT_PAGE, false, 0,
+     "A crystal set without its crystal, and a box of headphones. Nobody has made a link to this page yet.\n"},
 };
 
 static const struct special university[] = {
@@ -328,6 +351,7 @@ const struct site sites[] = {
               "The shop opens at half past six. The back door opens at five, for those who know.\n",
      .robots_status = 200,
      .robots = "User-agent: *\nDisallow: /orders/\n",
+     .key = "5f2b7c0e9d3a4816",
      VALIDATORS,
      .themes = {&theme_bread},
      SPECIALS(bakery),

@@ -1,7 +1,7 @@
 #include "sample/sites.h"
 
-static const char *const expect_names[EXPECT_MAX] = {"page",  "document", "redirect", "gone",
-                                                     "error", "refused",  "hidden",   "trap"};
+static const char *const expect_names[EXPECT_MAX] = {"page",    "document", "redirect", "gone", "error",
+                                                     "refused", "hidden",   "trap",     "list"};
 
 const char *expect_name(expect_kind k)
 {

@@ -24,7 +24,9 @@ typedef enum special_kind {
     SP_CALENDAR, /* every month links to the next 25, for ever; says noindex */
     SP_SESSION,  /* links carry a session id that is new with each answer; text = paths, blank-separated */
     SP_CHANGING, /* new content after every `number` requests; text as of SP_PAGE */
-    SP_FILE,     /* text = content type; not a web page unless text/plain */
+    SP_FILE,     /* text = content type; not a web page unless text/plain; a PDF has real text in it */
+    SP_LIST,     /* a sitemap or a feed; number = LIST_*; text = paths that it names, blank-separated */
+    SP_MARKDOWN, /* text = Markdown before the loose sentences */
     SP_SCRIPT,   /* a page that is only scripts */
     SP_GZIP,     /* body compressed, whatever the client says it takes */
     SP_ZSTD,     /* body compressed where the client takes it */
@@ -43,6 +45,16 @@ enum {
     COPY_EXACT = 8,     /* the same bytes; same site only, alone */
 };
 
+/* Of SP_LIST. Feeds, and sitemaps of plain text, are named in the head of the front page. */
+enum {
+    LIST_INDEX,
+    LIST_URLSET,
+    LIST_RSS,
+    LIST_ATOM,
+    LIST_TEXT,
+    LIST_GZIP = 16, /* the file is */
+};
+
 typedef enum expect_kind {
     EXPECT_PAGE,
     EXPECT_DOCUMENT,
@@ -52,6 +64,7 @@ typedef enum expect_kind {
     EXPECT_REFUSED,
     EXPECT_HIDDEN,
     EXPECT_TRAP,
+    EXPECT_LIST,
     EXPECT_MAX
 } expect_kind;
 
@@ -83,6 +96,7 @@ struct site {
     bool is_closed; /* robots.txt answers 503: nothing may be asked for */
     int robots_status;
     const char *robots; /* body */
+    const char *key;    /* in /KEY.txt: it announces changes (web/indexnow.h); NULL: it does not */
     bool has_etag, has_date;
     const struct theme *themes[SITE_THEMES_MAX]; /* up to the first NULL */
     const struct special *specials;

@@ -16,6 +16,7 @@
 #include "serve/limit.h"
 #include "serve/serve.h"
 #include "serve/watch.h"
+#include "store/groups.h"
 
 #define PAGE_HITS 10
 #define PAGE_HITS_MAX 100 /* of the API */
@@ -41,6 +42,7 @@ struct serve {
     struct sip_key key; /* of ETags and the limiter; drawn at start */
     struct assets *assets;
     struct corpus *corpus;
+    struct groups_reader *groups; /* near-duplicates */
     struct watch *watch;
     struct limiter *limiter;
     struct workers *workers;

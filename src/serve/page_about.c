@@ -54,7 +54,7 @@ void page_about(const struct page_request *r, struct httpd_answer *ans)
 {
     const struct pace_opts *p = &pace_default;
     struct arena *a = r->arena;
-    struct buf contact = {0}, agent = {0}, who = {0}, says = {0};
+    struct buf contact = {0}, agent = {0}, who = {0}, says = {0}, forget = {0};
     watch_setting(r->s->watch, "contact", &contact);
     watch_setting(r->s->watch, "user_agent", &agent);
     struct span c = span_cut(span_trim(buf_span(&contact)), 0, CONTACT_BYTES_MAX);
@@ -72,9 +72,21 @@ void page_about(const struct page_request *r, struct httpd_answer *ans)
     } else
         buf_puts(&who, "<p>Whoever runs this has left no address. The network that the requests came from has an abuse "
                        "contact in its registry; the rules below are obeyed in any case.</p>");
+    if (c.n) {
+        buf_puts(&forget, "<p>Write to ");
+        put_contact(&forget, a, c);
+        buf_puts(&forget, " and name the page, the folder, the host or the domain. Whoever runs this can take all that "
+                          "is known of it out of search, texts and archives for good, and put it on a list of places "
+                          "that are not asked for anything any more, not even <code>robots.txt</code>.</p>");
+    } else
+        buf_puts(&forget,
+                 "<p>Whoever runs this can take out for good what is known of a place, and put it on a list of "
+                 "those that are left alone; they have left no address to ask them. What you can do yourself: "
+                 "<code>noindex</code>, an answer of <code>410</code>, or <code>robots.txt</code>.</p>");
     html_text(&says, buf_span(&agent));
     struct html_fill fills[] = {
         {"who", buf_span(&who), true},
+        {"forget", buf_span(&forget), true},
         {"agent", buf_span(&says), true},
         {"token", token_of(buf_span(&agent)), false},
         {"delay_s", number(a, p->delay_ms / 1000), false},
@@ -92,4 +104,5 @@ void page_about(const struct page_request *r, struct httpd_answer *ans)
     buf_done(&agent);
     buf_done(&who);
     buf_done(&says);
+    buf_done(&forget);
 }

@@ -1,5 +1,6 @@
 /* page_search.c - results, for people and as JSON. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "codec/json.h"
@@ -9,6 +10,7 @@
 #include "serve/html.h"
 #include "serve/page.h"
 #include "serve/request.h"
+#include "web/media.h"
 
 #define PAGES_AROUND 2 /* page links on each side of the current one */
 #define PAGES_MAX (SEARCH_DEPTH_MAX / PAGE_HITS)
@@ -103,6 +105,20 @@ static void put_fields(struct results *x, const struct search_hit *h)
     buf_puts(x->out, "</ul>");
 }
 
+/* A badge for what is no web page. Returns what parts it from the next fact. */
+static const char *put_type(struct buf *out, const struct search_hit *h)
+{
+    if (!h->type[0] || strcmp(h->type, "html") == 0)
+        return "";
+    buf_printf(out, "<span class=\"type\">%s</span>", h->type);
+    if (h->bytes) {
+        buf_puts(out, " <span>");
+        media_put_size(out, h->bytes);
+        buf_puts(out, "</span>");
+    }
+    return "<span class=\"dot\" aria-hidden=\"true\"> \xc2\xb7 </span>";
+}
+
 static void put_hit(struct results *x, const struct search_hit *h)
 {
     struct buf *out = x->out;
@@ -133,9 +149,10 @@ static void put_hit(struct results *x, const struct search_hit *h)
     }
     put_fields(x, h);
     buf_puts(out, "<p class=\"facts\" lang=\"en\">");
-    const char *dot = "";
+    const char *dot = put_type(out, h);
     wall_ms date = h->changed ? h->changed : h->fetched;
     if (date > 0) {
+        buf_puts(out, dot);
         html_date(out, date);
         dot = "<span class=\"dot\" aria-hidden=\"true\"> \xc2\xb7 </span>";
     }
@@ -370,6 +387,12 @@ static status run_search(const struct page_request *r, const struct index_snapsh
     return st;
 }
 
+/* Changes when what is found may: with the index, and with the groups of near-duplicates. */
+static uint64_t generation_of(const struct index_snapshot *snap, const struct groups *groups)
+{
+    return index_snapshot_generation(snap) + groups_stamp(groups) * 0x9e3779b97f4a7c15u;
+}
+
 static void put_failure(const struct page_request *r, struct httpd_answer *ans, status st, const struct results *x)
 {
     const char *heading = "The search went wrong",
@@ -410,6 +433,7 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
 {
     struct results x = {.r = r, .out = &ans->body};
     struct index_snapshot *snap = NULL;
+    struct groups *groups = NULL;
     x.query = span_trim(request_param(r->arena, r->query, "q"));
     if (x.query.n == 0) {
         ans->status = 303;
@@ -420,9 +444,12 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
     bool is_page = request_number(r->arena, r->query, "page", 1, PAGES_MAX, &x.page) && x.page > 0;
     x.is_unfolded = span_is(request_param(r->arena, r->query, "similar"), "1");
     status st = is_page && x.query.n <= SEARCH_QUERY_MAX ? corpus_snapshot(r->s->corpus, &snap) : ST_LIMIT;
-    if (st == ST_OK && page_is_known(r, ans, index_snapshot_generation(snap))) {
+    if (st == ST_OK)
+        groups = groups_reader_get(r->s->groups);
+    if (st == ST_OK && page_is_known(r, ans, generation_of(snap, groups))) {
         page_headers(ans, PAGE_HTML, "private, no-cache");
         index_snapshot_free(snap);
+        groups_release(groups);
         return;
     }
     if (st == ST_OK) {
@@ -434,7 +461,9 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
                                 .with_snippets = true,
                                 .with_facets = true,
                                 .with_suggestion = x.page == 1,
-                                .no_folding = x.is_unfolded};
+                                .no_folding = x.is_unfolded,
+                                .group_of = groups_translate,
+                                .group_arg = groups};
         st = run_search(r, snap, &o, &x.found, &x.took_us);
     }
     if (st == ST_OK) {
@@ -445,6 +474,7 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
     } else
         put_failure(r, ans, st, &x);
     index_snapshot_free(snap);
+    groups_release(groups);
 }
 
 static void put_failure_json(struct httpd_answer *ans, status st)
@@ -464,6 +494,7 @@ static void put_failure_json(struct httpd_answer *ans, status st)
 void page_search_json(const struct page_request *r, struct httpd_answer *ans)
 {
     struct index_snapshot *snap = NULL;
+    struct groups *groups = NULL;
     struct search_result found = {0};
     struct span query = span_trim(request_param(r->arena, r->query, "q"));
     uint64_t offset = 0, limit = 0;
@@ -478,11 +509,16 @@ void page_search_json(const struct page_request *r, struct httpd_answer *ans)
                             .now = clock_wall(),
                             .with_snippets = true,
                             .with_facets = true,
-                            .with_suggestion = true};
+                            .with_suggestion = true,
+                            .no_folding = span_is(request_param(r->arena, r->query, "similar"), "1"),
+                            .group_of = groups_translate};
     status st = !is_good ? ST_LIMIT : query.n == 0 ? ST_INVALID : corpus_snapshot(r->s->corpus, &snap);
-    if (st == ST_OK && page_is_known(r, ans, index_snapshot_generation(snap))) {
+    if (st == ST_OK)
+        o.group_arg = groups = groups_reader_get(r->s->groups);
+    if (st == ST_OK && page_is_known(r, ans, generation_of(snap, groups))) {
         page_headers(ans, PAGE_JSON, "private, no-cache");
         index_snapshot_free(snap);
+        groups_release(groups);
         return;
     }
     if (st == ST_OK)
@@ -494,4 +530,5 @@ void page_search_json(const struct page_request *r, struct httpd_answer *ans)
     } else
         put_failure_json(ans, st);
     index_snapshot_free(snap);
+    groups_release(groups);
 }

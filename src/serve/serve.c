@@ -354,6 +354,9 @@ static status make(const struct serve_opts *o, struct serve **out)
     if (st == ST_OK) {
         buf_printf(&path, "%s/index", o->data_dir);
         s->corpus = corpus_new(buf_cstr(&path));
+        buf_clear(&path);
+        groups_path(o->data_dir, &path);
+        s->groups = groups_reader_new(path.p);
         s->watch = watch_new(o->data_dir, s->corpus);
         s->limiter =
             limiter_new(&(struct limiter_opts){.per_s = o->query_rate,
@@ -418,6 +421,7 @@ void serve_free(struct serve *s)
         analyzer_free(s->analyzers[i]);
     watch_free(s->watch);
     corpus_free(s->corpus);
+    groups_reader_free(s->groups);
     limiter_free(s->limiter);
     assets_free(s->assets);
     free(s->data_dir);

@@ -320,25 +320,54 @@ static status copy_live(void *arg, const struct contents_record *r)
     return k->is_live(k->arg, r) ? contents_append(k->c, &again) : ST_OK;
 }
 
+/* Writes what is live in the file at `at` again, and removes it. */
+static status rewrite(struct contents *c, size_t at, contents_live_fn *is_live, void *arg)
+{
+    struct copy k = {c, is_live, arg};
+    struct walk w = {.fn = copy_live, .arg = &k};
+    struct records_info info;
+    struct buf path = {0};
+    struct part part = c->parts[at];
+    status st = walk_part(c->dir, &part, &w, &info);
+    if (st == ST_OK)
+        st = contents_sync(c);
+    path_of(c->dir, part.first, &path);
+    if (st == ST_OK && unlink(path.p) != 0)
+        st = ST_IO;
+    if (st == ST_OK)
+        memmove(c->parts + at, c->parts + at + 1, (--c->part_count - at) * sizeof(*c->parts));
+    buf_done(&path);
+    return st;
+}
+
 status contents_compact(struct contents *c, uint64_t records_max, contents_live_fn *is_live, void *arg)
 {
     size_t left = c->part_count; /* files that were there before: what is written now is not looked at again */
     status st = end_file(c);
-    while (st == ST_OK && left-- > 0 && contents_records(c) > records_max) {
-        struct copy k = {c, is_live, arg};
-        struct walk w = {.fn = copy_live, .arg = &k};
-        struct records_info info;
-        struct buf path = {0};
-        struct part oldest = c->parts[0];
-        st = walk_part(c->dir, &oldest, &w, &info);
-        if (st == ST_OK)
-            st = contents_sync(c);
-        path_of(c->dir, oldest.first, &path);
-        if (st == ST_OK && unlink(path.p) != 0)
-            st = ST_IO;
-        if (st == ST_OK)
-            memmove(c->parts, c->parts + 1, --c->part_count * sizeof(*c->parts));
-        buf_done(&path);
-    }
+    while (st == ST_OK && left-- > 0 && contents_records(c) > records_max)
+        st = rewrite(c, 0, is_live, arg);
     return st;
+}
+
+static status find_one(void *arg, const struct contents_record *r)
+{
+    const struct copy *k = arg;
+    return k->is_live(k->arg, r) ? ST_EXISTS : ST_OK;
+}
+
+status contents_purge(struct contents *c, contents_live_fn *must_go, contents_live_fn *is_live, void *arg)
+{
+    size_t left = c->part_count, at = 0;
+    status st = end_file(c);
+    while (st == ST_OK && left-- > 0) {
+        struct copy k = {c, must_go, arg};
+        struct walk w = {.fn = find_one, .arg = &k};
+        struct records_info info;
+        st = walk_part(c->dir, &c->parts[at], &w, &info);
+        if (st == ST_EXISTS)
+            st = rewrite(c, at, is_live, arg);
+        else
+            at++;
+    }
+    return st == ST_OK ? file_sync_dir(c->dir) : st;
 }

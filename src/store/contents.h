@@ -59,3 +59,6 @@ MUST_USE status contents_each(const char *dir, uint64_t after, contents_fn *fn, 
  * twice then. */
 typedef bool contents_live_fn(void *arg, const struct contents_record *r);
 MUST_USE status contents_compact(struct contents *c, uint64_t records_max, contents_live_fn *is_live, void *arg);
+
+/* The same for just those files that have a record of which must_go says yes. Older and newer ones stay as they are. */
+MUST_USE status contents_purge(struct contents *c, contents_live_fn *must_go, contents_live_fn *is_live, void *arg);

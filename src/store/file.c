@@ -249,6 +249,70 @@ status file_replace_secret(const char *path, struct span content)
     return replace(path, 0600, content);
 }
 
+/* ---- several at once ---- */
+
+#define BATCH_OPEN_MAX 128 /* files at a time */
+
+struct file_batch_item {
+    char *path, *temp; /* owned */
+    int fd;
+};
+
+static void batch_sync(struct file_batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->st == ST_OK)
+            b->st = file_sync(b->items[i].fd);
+        close_quietly(b->items[i].fd);
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        struct file_batch_item *item = &b->items[i];
+        if (b->st == ST_OK && rename(item->temp, item->path) != 0)
+            b->st = status_of_errno();
+        if (b->st != ST_OK)
+            unlink(item->temp);
+    }
+    if (b->st == ST_OK && b->count)
+        b->st = sync_parent(b->items[0].path);
+    for (size_t i = 0; i < b->count; i++) {
+        free(b->items[i].path);
+        free(b->items[i].temp);
+    }
+    b->count = 0;
+}
+
+void file_batch_put(struct file_batch *b, const char *path, struct span content)
+{
+    struct buf temp = {0};
+    if (b->st != ST_OK)
+        return;
+    if (b->count == BATCH_OPEN_MAX)
+        batch_sync(b);
+    buf_printf(&temp, "%s.tmp", path);
+    int fd = open(buf_cstr(&temp), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    b->st = fd < 0 ? status_of_errno() : file_write_all(fd, content);
+    if (fd < 0) {
+        buf_done(&temp);
+        return;
+    }
+    /* All on their way before the first is waited for: the journal of the file system then commits them together. */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    b->items = mem_grow(b->items, &b->cap, b->count + 1, sizeof(*b->items));
+    b->items[b->count++] = (struct file_batch_item){mem_str(span_str(path)), mem_str(buf_span(&temp)), fd};
+    buf_done(&temp);
+}
+
+status file_batch_end(struct file_batch *b)
+{
+    batch_sync(b);
+    status st = b->st;
+    int saved = errno;
+    free(b->items);
+    *b = (struct file_batch){0};
+    errno = saved;
+    return st;
+}
+
 static long read_pid(int fd)
 {
     char text[24];

@@ -10,7 +10,17 @@ MUST_USE status file_read(const char *path, size_t max, struct buf *out); /* ST_
 /* Written beside it, fsynced, renamed, folder fsynced: afterwards either the old or the new content is there. */
 MUST_USE status file_replace(const char *path, struct span content);
 MUST_USE status file_replace_secret(const char *path, struct span content); /* readable by its owner alone */
-MUST_USE status file_write_all(int fd, struct span data);                   /* repeats short writes */
+/* Several files of one folder, each as by file_replace, for hardly more than the price of one: the disk is waited for
+ * once. All zeros to begin with. Nothing is replaced before file_batch_end, which also frees it, whatever came before;
+ * it says what went wrong first. After a kill some may be old and some new. */
+struct file_batch {
+    struct file_batch_item *items;
+    size_t count, cap;
+    status st;
+};
+void file_batch_put(struct file_batch *b, const char *path, struct span content);
+MUST_USE status file_batch_end(struct file_batch *b);
+MUST_USE status file_write_all(int fd, struct span data); /* repeats short writes */
 MUST_USE status file_sync(int fd);
 MUST_USE status file_sync_dir(const char *path);
 /* Takes an exclusive lock on path (made when missing) and writes our process id into it. ST_BUSY: somebody has it, and

@@ -35,12 +35,14 @@ static const char schema_1[] = KIND_TABLE("setting") KIND_TABLE("agent") KIND_TA
                              "CREATE INDEX package_waiting ON package (number) WHERE is_applied = 0;"
                              "PRAGMA application_id = 0x4f726266;";
 
-static const struct store_migration migrations[FLEET_SCHEMA] = {{schema_1}};
+static const char schema_2[] = KIND_TABLE("recrawl");
+
+static const struct store_migration migrations[FLEET_SCHEMA] = {{schema_1}, {schema_2}};
 
 static const char *const tables[FLEET_KINDS] = {
-    [FLEET_SETTING] = "setting", [FLEET_AGENT] = "agent", [FLEET_TOKEN] = "token", [FLEET_CHANNEL] = "channel",
-    [FLEET_NETWORK] = "network", [FLEET_HOST] = "host",   [FLEET_TASK] = "task",   [FLEET_PROGRAM] = "program",
-    [FLEET_PERSON] = "person",   [FLEET_BLOB] = "blob",
+    [FLEET_SETTING] = "setting", [FLEET_AGENT] = "agent", [FLEET_TOKEN] = "token",     [FLEET_CHANNEL] = "channel",
+    [FLEET_NETWORK] = "network", [FLEET_HOST] = "host",   [FLEET_TASK] = "task",       [FLEET_PROGRAM] = "program",
+    [FLEET_PERSON] = "person",   [FLEET_BLOB] = "blob",   [FLEET_RECRAWL] = "recrawl",
 };
 
 typedef enum kind_sql { KIND_PUT, KIND_REMOVE, KIND_GET, KIND_SQL_COUNT } kind_sql;
@@ -232,6 +234,21 @@ status fleet_open(const char *data_dir, struct fleet_store **out, struct buf *wh
     fleet_close(f);
     errno = saved;
     return st;
+}
+
+status fleet_copy(struct fleet_store *f, const char *path)
+{
+    status st = make_file(path);
+    return st == ST_OK ? store_db_copy(f->db, path) : st;
+}
+
+bool fleet_is_there(const char *data_dir)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/" DB_NAME, data_dir);
+    bool is_there = access(buf_cstr(&path), F_OK) == 0;
+    buf_done(&path);
+    return is_there;
 }
 
 void fleet_close(struct fleet_store *f)

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 
-#define FLEET_SCHEMA 1
+#define FLEET_SCHEMA 2
 #define FLEET_KEY_MAX 1024
 #define FLEET_VALUE_MAX (256u << 20) /* of a packed record, an order or a blob */
 #define FLEET_NUMBER_MAX INT64_MAX   /* of agents, orders, sequences */
@@ -26,7 +26,11 @@ struct fleet_store;
 /* Makes the file when missing; the folder is there. ST_CORRUPT, ST_NEWER, ST_BUSY (another process has it open), ST_IO,
  * ST_FULL; `why` (may be NULL) gets a phrase. */
 MUST_USE status fleet_open(const char *data_dir, struct fleet_store **out, struct buf *why);
-void fleet_close(struct fleet_store *f); /* what was not committed is rolled back; NULL is fine */
+bool fleet_is_there(const char *data_dir); /* the folder is a coordinator's */
+void fleet_close(struct fleet_store *f);   /* what was not committed is rolled back; NULL is fine */
+
+/* All of it as it is now, in a new file that only its owner may read. Not in a transaction. */
+MUST_USE status fleet_copy(struct fleet_store *f, const char *path);
 
 MUST_USE status fleet_begin(struct fleet_store *f);
 MUST_USE status fleet_commit(struct fleet_store *f, bool is_durable);
@@ -43,6 +47,7 @@ typedef enum fleet_kind {
     FLEET_PROGRAM, /* by name and serial */
     FLEET_PERSON,  /* by name */
     FLEET_BLOB,    /* by digest: programs, updates, handed-over hosts */
+    FLEET_RECRAWL, /* by a channel's id: how often it changes, its visits */
     FLEET_KINDS
 } fleet_kind;
 

@@ -10,12 +10,14 @@
 
 struct sink_stats {
     uint64_t docs, segments, bytes; /* of an index; 0 where there is none */
+    bool is_comparing;              /* pages with each other, at the end */
+    unsigned compared_percent;
 };
 
 struct sink {
-    /* A packed summary (web/summary.h). Opens a transaction of the store when none is open. *outcome is what the store
+    /* A packed summary (web/summary.h). Opens a transaction of the store when none is open. *effect is what the store
      * made of the visit. */
-    status (*visit)(void *self, struct span packed, visit_outcome *outcome);
+    status (*visit)(void *self, struct span packed, struct visit_effect *effect);
     status (*begin)(void *self); /* for other writes to the store; harmless when a transaction is open */
     /* Ends the transaction. Without `must` the sink may leave it open a little longer, when it waits to fill something;
      * *is_done says. */

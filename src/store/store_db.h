@@ -21,7 +21,23 @@ typedef enum store_sql {
     SQL_PAGE_OLD,
     SQL_PAGE_UPDATE,
     SQL_PAGE_GET,
+    SQL_PAGE_MOVE,
     SQL_PAGE_DROP,
+    SQL_PAGE_RATE,
+    SQL_PAGE_TELL,
+    SQL_PAGE_NUMBERED,
+    SQL_LISTED_PUT,
+    SQL_LISTED_GET,
+    SQL_PAGE_ERASE,
+    SQL_PAGE_ERASE_NEW,
+    SQL_PAGE_ERASE_KEY,
+    SQL_PAGE_ERASE_NEW_KEY,
+    SQL_ANCHORS_ERASE,
+    SQL_LISTED_ERASE,
+    SQL_HOST_ERASE,
+    SQL_SETTING_ERASE,
+    SQL_FORGOTTEN_PUT,
+    SQL_FORGOTTEN_ERASE,
     SQL_COUNT
 } store_sql;
 
@@ -32,11 +48,15 @@ struct store {
     int lock_fd;                         /* -1: reading */
     bool is_dir_synced;
     struct sip_key key;
-    uint64_t new_keys;  /* about as many as page_key_new holds */
-    struct buf history; /* scratch */
+    uint64_t new_keys;   /* about as many as page_key_new holds */
+    struct buf history;  /* scratch */
+    store_rate_fn *rate; /* NULL: none */
 };
 
-extern const char *const store_page_sql[SQL_COUNT]; /* those that store_page.c is about; the rest NULL */
+extern const char *const store_page_sql[SQL_COUNT];   /* those that store_page.c is about; the rest NULL */
+extern const char *const store_order_sql[SQL_COUNT];  /* those of store_order.c */
+extern const char *const store_listed_sql[SQL_COUNT]; /* those of store_listed.c */
+extern const char *const store_erase_sql[SQL_COUNT];  /* those of store_forgotten.c */
 
 /* What an SQLite result code means to us; sets errno for ST_IO. ROW and DONE are ST_OK. */
 status store_db_status(sqlite3 *db, int rc);
@@ -47,6 +67,15 @@ MUST_USE status store_db_run(struct store *s, sqlite3_stmt *st);
 /* Empty text is stored as NULL. */
 void store_db_bind_text(sqlite3_stmt *st, int at, struct span text);
 struct span store_db_column(sqlite3_stmt *st, int at);
+
+/* The database as it is at one moment, in a new file; ends a transaction that is open for reading. */
+MUST_USE status store_db_copy(sqlite3 *from, const char *path);
+
+#define STORE_NUMBER_OF_KEY \
+    "coalesce((SELECT number FROM page_key_new WHERE key = ?1), (SELECT number FROM page_key WHERE key = ?1))"
+
+/* What is known of a page whose rate was never counted: its history, as the rate function sees it. */
+uint64_t store_rate_of(const struct store *s, uint64_t rate, struct span history);
 
 /* Moves the new keys to the others once they are many. Part of a commit. */
 MUST_USE status store_page_settle(struct store *s);

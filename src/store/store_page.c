@@ -12,9 +12,8 @@
 #define NEW_KEYS_MAX 131072
 
 /* One list of columns for writing and reading, so that nothing depends on counting. The key and the URL of a page never
- * change. */
+ * change; its channel does so rarely, and by itself, because every write to it is one to its index. */
 #define FIELDS(X)    \
-    X(channel)       \
     X(fetch_number)  \
     X(outcome)       \
     X(failure)       \
@@ -38,8 +37,9 @@
     X(first_byte_us) \
     X(total_us)      \
     X(history)       \
-    X(title) X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect) X(reason) X(address) X(content)
-#define COLUMNS(X) FIELDS(X) X(key) X(url)
+    X(title)         \
+    X(lang) X(canonical) X(etag) X(last_modified) X(charset) X(redirect) X(reason) X(address) X(content) X(rate)
+#define COLUMNS(X) FIELDS(X) X(key) X(url) X(channel)
 
 enum {
 #define AS_PLACE_NUMBER(name) COL_##name,
@@ -52,24 +52,20 @@ enum {
 #define AS_SET(name) #name " = :" #name ", "
 #define NAMES COLUMNS(AS_NAME)
 
-#define NUMBER_OF_KEY \
-    "coalesce((SELECT number FROM page_key_new WHERE key = ?1), (SELECT number FROM page_key WHERE key = ?1))"
-
 /* The lists end in a comma, so each is closed by something that changes nothing. */
 const char *const store_page_sql[SQL_COUNT] = {
-    [SQL_PAGE_FIND] = "SELECT " NUMBER_OF_KEY,
+    [SQL_PAGE_FIND] = "SELECT " STORE_NUMBER_OF_KEY,
     [SQL_PAGE_INSERT] = "INSERT INTO page (" NAMES "number) VALUES (" COLUMNS(AS_PLACE) "NULL)",
     [SQL_PAGE_KEY] = "INSERT INTO page_key_new VALUES (?1, ?2)",
     [SQL_PAGE_OLD] = "SELECT " NAMES "number FROM page WHERE number = ?1",
     [SQL_PAGE_UPDATE] = "UPDATE page SET " FIELDS(AS_SET) "url = url WHERE number = :number",
-    [SQL_PAGE_DROP] = "UPDATE page SET content = 0 WHERE number = " NUMBER_OF_KEY,
-    [SQL_PAGE_GET] = "SELECT " NAMES "number FROM page WHERE number = " NUMBER_OF_KEY,
+    [SQL_PAGE_MOVE] = "UPDATE page SET channel = ?2 WHERE number = ?1",
+    [SQL_PAGE_DROP] = "UPDATE page SET content = 0 WHERE number = " STORE_NUMBER_OF_KEY,
+    [SQL_PAGE_NUMBERED] = "SELECT " NAMES "number FROM page WHERE number = ?1",
+    [SQL_PAGE_GET] = "SELECT " NAMES "number FROM page WHERE number = " STORE_NUMBER_OF_KEY,
 };
 static const char each_sql[] = "SELECT " NAMES "number FROM page ORDER BY number";
 static const char each_of_channel_sql[] = "SELECT " NAMES "number FROM page WHERE channel = ?1 ORDER BY number";
-
-static const char oldest_sql[] =
-    "SELECT " NAMES "number FROM page WHERE channel = ?1 AND at < ?2 ORDER BY at, number LIMIT ?3";
 
 static const char after_sql[] =
     "SELECT " NAMES "number FROM page WHERE number > ?2 AND channel = ?1 ORDER BY number LIMIT ?3";
@@ -82,14 +78,14 @@ static void bind_time(sqlite3_stmt *st, int at, int32_t us)
         sqlite3_bind_null(st, at);
 }
 
-/* All but key and URL. Places are numbered from 1 in the order of COLUMNS, in an UPDATE as well. */
+/* All but key, URL and channel. Places are numbered from 1 in the order of COLUMNS, in an UPDATE as well. */
 static void bind_page(sqlite3_stmt *st, const struct page *p)
 {
 #define NUMBER(name) sqlite3_bind_int64(st, COL_##name + 1, (int64_t)p->name)
 #define TEXT(name) store_db_bind_text(st, COL_##name + 1, p->name)
 #define TIME(name) bind_time(st, COL_##name + 1, p->name)
-    NUMBER(channel), NUMBER(fetch_number), NUMBER(outcome), NUMBER(failure), NUMBER(http_status);
-    NUMBER(content), NUMBER(text_bytes), NUMBER(depth), NUMBER(page_flags), NUMBER(digest), NUMBER(at),
+    NUMBER(fetch_number), NUMBER(outcome), NUMBER(failure), NUMBER(http_status);
+    NUMBER(content), NUMBER(rate), NUMBER(text_bytes), NUMBER(depth), NUMBER(page_flags), NUMBER(digest), NUMBER(at),
         NUMBER(first_seen);
     NUMBER(changed_at), NUMBER(good_at), NUMBER(visits), NUMBER(changes), NUMBER(body_bytes), NUMBER(wire_bytes);
     TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
@@ -102,6 +98,14 @@ static void bind_page(sqlite3_stmt *st, const struct page *p)
         sqlite3_bind_blob64(st, COL_history + 1, p->history.p, p->history.n, SQLITE_STATIC);
     else
         sqlite3_bind_null(st, COL_history + 1);
+}
+
+/* What an INSERT has besides. */
+static void bind_names(sqlite3_stmt *st, const struct page *p)
+{
+    sqlite3_bind_int64(st, COL_key + 1, (int64_t)p->key);
+    sqlite3_bind_text64(st, COL_url + 1, p->url.n ? p->url.p : "", p->url.n, SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_int64(st, COL_channel + 1, (int64_t)p->channel);
 }
 
 static int32_t column_time(sqlite3_stmt *st, int at)
@@ -120,6 +124,7 @@ static void read_page(sqlite3_stmt *st, struct page *p)
     NUMBER(page_flags, uint16_t), NUMBER(digest, uint64_t), NUMBER(at, wall_ms), NUMBER(first_seen, wall_ms);
     NUMBER(changed_at, wall_ms), NUMBER(good_at, wall_ms), NUMBER(visits, uint32_t), NUMBER(changes, uint32_t);
     NUMBER(body_bytes, uint64_t), NUMBER(wire_bytes, uint64_t), NUMBER(content, uint64_t);
+    NUMBER(rate, uint64_t);
     TIME(dns_us), TIME(connect_us), TIME(tls_us), TIME(first_byte_us), TIME(total_us);
     TEXT(content_type), TEXT(history), TEXT(url), TEXT(title), TEXT(lang), TEXT(canonical), TEXT(etag);
     TEXT(last_modified), TEXT(charset), TEXT(redirect), TEXT(reason), TEXT(address);
@@ -232,9 +237,29 @@ static uint64_t content_after(const struct page *old, const struct page *now)
     return is_same ? old->content : now->fetch_number;
 }
 
-/* Turns the visit `now` into the row that follows the row `old` (all zero when there is none). */
-static void combine(const struct page *old, struct page *now, struct buf *history)
+/* When a page that has changed did so, as its answer or a list says; 0: neither does. What is not between the two
+ * visits is of another change, or wrong. */
+static wall_ms changed_when(const struct page *old, const struct page *now, wall_ms listed)
 {
+    if (now->modified > old->good_at && now->modified <= now->at)
+        return now->modified;
+    return listed > old->good_at && listed <= now->at ? listed : 0;
+}
+
+static uint64_t rate_after(const struct store *s, const struct page *old, const struct page *now, wall_ms changed)
+{
+    int64_t gap = now->at - old->good_at;
+    if (!s->rate || !old->good_at || gap <= 0)
+        return old->rate;
+    return s->rate(store_rate_of(s, old->rate, old->history), gap, now->outcome == VISIT_CHANGED,
+                   changed ? now->at - changed : -1);
+}
+
+/* Turns the visit `now` into the row that follows the row `old` (all zero when there is none). `listed`: when lists say
+ * that the page changed last. now->modified becomes what is believed of that. */
+static void combine(struct store *s, const struct page *old, struct page *now, wall_ms listed)
+{
+    struct buf *history = &s->history;
     bool good = is_good(now->outcome);
     if (good)
         now->outcome = good_outcome(old, now);
@@ -248,6 +273,8 @@ static void combine(const struct page *old, struct page *now, struct buf *histor
         keep_copy_texts(now, old);
     }
     bool changed = now->outcome == VISIT_CHANGED;
+    now->modified = changed ? changed_when(old, now, listed) : 0;
+    now->rate = good ? rate_after(s, old, now, now->modified) : old->rate;
     now->content = content_after(old, now);
     now->visits = old->visits + 1;
     now->changes = old->changes + changed;
@@ -289,9 +316,25 @@ static status note_key(struct store *s, uint64_t key, int64_t number)
     return store_db_run(s, statement);
 }
 
+static status move(struct store *s, int64_t number, uint64_t channel)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_MOVE, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_int64(statement, 2, (int64_t)channel);
+    return store_db_run(s, statement);
+}
+
 static void tell(const struct page *old, const struct page *now, struct visit_effect *out)
 {
-    *out = (struct visit_effect){(visit_outcome)now->outcome, old->content, now->content, now->changed_at};
+    *out = (struct visit_effect){.outcome = (visit_outcome)now->outcome,
+                                 .content_before = old->content,
+                                 .content = now->content,
+                                 .changed_at = now->changed_at,
+                                 .modified = now == old ? 0 : now->modified,
+                                 .rate = now->rate};
 }
 
 static status insert(struct store *s, const struct page *visit, struct visit_effect *effect)
@@ -302,11 +345,10 @@ static status insert(struct store *s, const struct page *visit, struct visit_eff
     if (st != ST_OK)
         return st;
     struct page now = *visit;
-    combine(&none, &now, &s->history);
+    combine(s, &none, &now, 0);
     tell(&none, &now, effect);
     bind_page(statement, &now);
-    sqlite3_bind_int64(statement, COL_key + 1, (int64_t)now.key);
-    sqlite3_bind_text64(statement, COL_url + 1, now.url.n ? now.url.p : "", now.url.n, SQLITE_STATIC, SQLITE_UTF8);
+    bind_names(statement, &now);
     st = store_db_run(s, statement);
     return st == ST_OK ? note_key(s, now.key, sqlite3_last_insert_rowid(s->db)) : st;
 }
@@ -321,14 +363,18 @@ static status write_back(struct store *s, const struct page *visit, int64_t numb
         tell(&old, &old, effect);
         return ST_OK;
     }
-    status st = store_db_take(s, SQL_PAGE_UPDATE, &statement);
+    wall_ms listed = 0;
+    status st = store_listed_get(s, visit->key, &listed);
+    if (st == ST_OK || st == ST_NOT_FOUND)
+        st = store_db_take(s, SQL_PAGE_UPDATE, &statement);
     if (st != ST_OK)
         return st;
-    combine(&old, &now, &s->history);
+    combine(s, &old, &now, listed);
     tell(&old, &now, effect);
     bind_page(statement, &now);
     sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
-    return store_db_run(s, statement);
+    st = store_db_run(s, statement);
+    return st == ST_OK && now.channel != old.channel ? move(s, number, now.channel) : st;
 }
 
 /* ---- from another folder ---- */
@@ -368,6 +414,7 @@ static struct page restored(const struct page *copy, const struct page *old, str
     p.etag = copy->etag;
     p.last_modified = copy->last_modified;
     p.page_flags = copy->page_flags;
+    p.rate = copy->rate ? copy->rate : old->rate;
     p.first_seen = old->visits ? old->first_seen : copy->at;
     p.visits = old->visits ? old->visits : 1;
     if (!old->visits)
@@ -395,8 +442,7 @@ static status put_row(struct store *s, const struct page *p, int64_t number)
         sqlite3_bind_int64(statement, FIELD_COUNT + 1, number);
         return store_db_run(s, statement);
     }
-    sqlite3_bind_int64(statement, COL_key + 1, (int64_t)p->key);
-    sqlite3_bind_text64(statement, COL_url + 1, p->url.n ? p->url.p : "", p->url.n, SQLITE_STATIC, SQLITE_UTF8);
+    bind_names(statement, p);
     st = store_db_run(s, statement);
     return st == ST_OK ? note_key(s, p->key, sqlite3_last_insert_rowid(s->db)) : st;
 }
@@ -420,6 +466,8 @@ static status restore_inside(struct store *s, const struct page *copy, bool *is_
         struct page p = restored(copy, &old, &s->history);
         *is_new_good = is_good(p.outcome) && !(number && is_good(old.outcome));
         st = put_row(s, &p, number);
+        if (st == ST_OK && number && p.channel != old.channel)
+            st = move(s, number, p.channel);
     }
     if (old_row)
         sqlite3_reset(old_row);
@@ -504,10 +552,10 @@ status store_page_settle(struct store *s)
     return store_db_status(s->db, rc);
 }
 
-status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg)
+static status get_one(struct store *s, store_sql which, uint64_t key, store_page_fn *fn, void *arg)
 {
     sqlite3_stmt *statement = NULL;
-    status st = store_db_take(s, SQL_PAGE_GET, &statement);
+    status st = store_db_take(s, which, &statement);
     if (st != ST_OK)
         return st;
     sqlite3_bind_int64(statement, 1, (int64_t)key);
@@ -520,6 +568,16 @@ status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *ar
     }
     sqlite3_reset(statement);
     return st;
+}
+
+status store_page_get(struct store *s, uint64_t key, store_page_fn *fn, void *arg)
+{
+    return get_one(s, SQL_PAGE_GET, key, fn, arg);
+}
+
+status store_page_numbered(struct store *s, uint64_t number, store_page_fn *fn, void *arg)
+{
+    return get_one(s, SQL_PAGE_NUMBERED, number, fn, arg);
 }
 
 visit_outcome visit_outcome_of(bool is_refused, status failure, unsigned http_status)
@@ -574,21 +632,6 @@ status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, voi
     return st;
 }
 
-status store_page_oldest(struct store *s, uint64_t channel, wall_ms before, uint64_t max, store_page_fn *fn, void *arg)
-{
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(s->db, oldest_sql, -1, &statement, NULL);
-    status st = store_db_status(s->db, rc);
-    if (st == ST_OK) {
-        sqlite3_bind_int64(statement, 1, (int64_t)channel);
-        sqlite3_bind_int64(statement, 2, before ? before : INT64_MAX);
-        sqlite3_bind_int64(statement, 3, max && max < INT64_MAX ? (int64_t)max : -1);
-        st = each(s, statement, fn, arg);
-    }
-    sqlite3_finalize(statement);
-    return st;
-}
-
 status store_page_after(struct store *s, uint64_t channel, uint64_t after, unsigned max, store_page_fn *fn, void *arg,
                         uint64_t *last)
 {
@@ -632,11 +675,12 @@ static void add_count(struct page_counts *c, uint8_t outcome, uint64_t n)
         c->refused += n;
 }
 
+/* 32: PAGE_LIST. */
 static const char counts_sql[] =
     "SELECT outcome, count(*), total(html), total(html AND text_bytes < " THIN_BYTES
-    ") FROM (SELECT outcome, text_bytes,"
+    "), list FROM (SELECT outcome, text_bytes, page_flags & 32 <> 0 AS list,"
     " coalesce(content_type LIKE 'text/html%' OR content_type LIKE 'application/xhtml+xml%', 0) AS html FROM page)"
-    " GROUP BY outcome";
+    " GROUP BY outcome, list";
 
 status store_page_counts(struct store *s, struct page_counts *out)
 {
@@ -649,6 +693,11 @@ status store_page_counts(struct store *s, struct page_counts *out)
             break;
         uint8_t outcome = (uint8_t)sqlite3_column_int(statement, 0);
         uint64_t n = (uint64_t)sqlite3_column_int64(statement, 1);
+        if (is_good(outcome) && sqlite3_column_int(statement, 4)) {
+            c.known += n;
+            c.lists += n;
+            continue;
+        }
         add_count(&c, outcome, n);
         if (!is_good(outcome))
             continue;
@@ -660,6 +709,21 @@ status store_page_counts(struct store *s, struct page_counts *out)
     status st = store_db_status(s->db, rc);
     if (st == ST_OK)
         *out = c;
+    sqlite3_finalize(statement);
+    return st;
+}
+
+status store_page_good(struct store *s, uint64_t *out)
+{
+    /* 2: VISIT_UNCHANGED, and what is good is not above it. 32: PAGE_LIST. */
+    static const char sql[] = "SELECT count(*) FROM page WHERE outcome <= 2 AND page_flags & 32 = 0";
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        *out = (uint64_t)sqlite3_column_int64(statement, 0);
+    status st = rc == SQLITE_ROW ? ST_OK : store_db_status(s->db, rc);
     sqlite3_finalize(statement);
     return st;
 }

@@ -55,7 +55,20 @@ static const char schema_1[] = "CREATE TABLE setting (name TEXT PRIMARY KEY, val
 static const char schema_2[] = "ALTER TABLE page ADD COLUMN content INTEGER NOT NULL DEFAULT 0;"
                                "CREATE TABLE anchor (key INTEGER PRIMARY KEY, packed BLOB NOT NULL);";
 
-const struct store_migration store_migrations[STORE_SCHEMA] = {{schema_1}, {schema_2}};
+/* listed: what sitemaps and feeds say when a page last changed; also of pages that were never visited.
+ * forgotten: what its owner, or the operator, wants to be out of the folder for good. */
+static const char schema_3[] = "CREATE TABLE listed (key INTEGER PRIMARY KEY, at INTEGER NOT NULL);"
+                               "CREATE TABLE forgotten ("
+                               " place TEXT PRIMARY KEY," /* a URL, or a site */
+                               " at INTEGER NOT NULL,"
+                               " why TEXT) WITHOUT ROWID;";
+
+/* rate: how often a page changes, in eight bytes that are whoever's who counts (store_set_rate).
+ * page_channel: a channel is looked at again by itself, beside thousands of others. */
+static const char schema_4[] = "ALTER TABLE page ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
+                               "CREATE INDEX page_channel ON page (channel);";
+
+const struct store_migration store_migrations[STORE_SCHEMA] = {{schema_1}, {schema_2}, {schema_3}, {schema_4}};
 
 status store_db_pragma(sqlite3 *db, const char *name, int64_t *value)
 {

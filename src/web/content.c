@@ -6,8 +6,9 @@
 
 #define ANCHORS_MAX FACTS_LINKS_MAX
 #define URL_TEXT_MAX 8192
+#define TYPE_TEXT_MAX 256
 
-enum { IS_KEYWORDS = 1 };
+enum { IS_KEYWORDS = 1, IS_NAMED = 2 };
 
 void content_pack(const struct content *c, struct buf *out)
 {
@@ -32,11 +33,18 @@ void content_pack(const struct content *c, struct buf *out)
         pack_text(out, c->anchors[i].url);
         pack_text(out, c->anchors[i].text);
     }
-    pack_u8(out, c->is_keywords ? IS_KEYWORDS : 0);
+    pack_u8(out, (uint8_t)((c->is_keywords ? IS_KEYWORDS : 0) | (c->is_named ? IS_NAMED : 0)));
     pack_var(out, c->field_count);
     for (size_t i = 0; i < c->field_count; i++) {
         pack_text(out, c->fields[i].name);
         pack_text(out, c->fields[i].value);
+    }
+    pack_text(out, c->type);
+    pack_var(out, c->bytes);
+    pack_var(out, c->alternate_count);
+    for (size_t i = 0; i < c->alternate_count; i++) {
+        pack_text(out, c->alternates[i].lang);
+        pack_text(out, c->alternates[i].url);
     }
 }
 
@@ -74,7 +82,9 @@ static void unpack_anchors(struct arena *a, struct unpack *u, struct content *c)
 
 static void unpack_fields(struct arena *a, struct unpack *u, struct content *c)
 {
-    c->is_keywords = unpack_u8(u) & IS_KEYWORDS;
+    uint8_t bits = unpack_u8(u);
+    c->is_keywords = bits & IS_KEYWORDS;
+    c->is_named = bits & IS_NAMED;
     uint64_t n = unpack_var(u);
     if (n > CONTENT_FIELDS_MAX)
         u->bad = true;
@@ -87,6 +97,22 @@ static void unpack_fields(struct arena *a, struct unpack *u, struct content *c)
     }
     c->fields = f;
     c->field_count = (size_t)n;
+}
+
+static void unpack_alternates(struct arena *a, struct unpack *u, struct content *c)
+{
+    uint64_t n = unpack_var(u);
+    if (n > CONTENT_ALTERNATES_MAX)
+        u->bad = true;
+    if (u->bad)
+        return;
+    struct content_alternate *x = arena_alloc(a, (size_t)n * sizeof(*x));
+    for (uint64_t i = 0; i < n && !u->bad; i++) {
+        x[i].lang = unpack_text(u, FACTS_HREFLANG_MAX);
+        x[i].url = unpack_text(u, URL_TEXT_MAX);
+    }
+    c->alternates = x;
+    c->alternate_count = (size_t)n;
 }
 
 status content_unpack(struct arena *a, struct span packed, struct content *out)
@@ -113,6 +139,11 @@ status content_unpack(struct arena *a, struct span packed, struct content *out)
     unpack_anchors(a, &u, &c);
     if (version >= 2)
         unpack_fields(a, &u, &c);
+    if (version >= 3) {
+        c.type = unpack_text(&u, TYPE_TEXT_MAX);
+        c.bytes = unpack_var(&u);
+        unpack_alternates(a, &u, &c);
+    }
     if (u.bad || flags > UINT16_MAX || !unpack_at_end(&u))
         return ST_CORRUPT;
     *out = c;
@@ -156,11 +187,30 @@ void content_take_fields(struct arena *a, const struct summary *s, struct conten
     c->field_count = n;
 }
 
+bool content_is_named(const struct summary *s)
+{
+    return !s->is_html && !s->digest && s->failure == ST_OK && s->http_status >= 200 && s->http_status <= 299;
+}
+
+static uint64_t named_digest(const struct summary *s)
+{
+    struct buf b = {0};
+    pack_text(&b, s->title);
+    pack_text(&b, s->content_type);
+    pack_text(&b, s->last_modified);
+    pack_var(&b, s->body_bytes);
+    uint64_t digest = digest_blake2b64(buf_span(&b));
+    buf_done(&b);
+    return digest ? digest : 1;
+}
+
 uint64_t content_digest(const struct summary *s)
 {
     struct buf b = {0};
     struct summary_field f;
     size_t at = 0, bytes = 0, n = 0;
+    if (content_is_named(s))
+        return named_digest(s);
     if (!s->digest || !s->field_count)
         return s->digest;
     pack_u64(&b, s->digest);

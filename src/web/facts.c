@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "web/facts_meta.h"
 #include "web/facts_text.h"
-#include "web/html_token.h"
+#include "web/html_next.h"
 
 #define FOREIGN_MAX 64
 #define NO_LINK SIZE_MAX
@@ -279,6 +279,16 @@ static bool is_feed_type(struct span type)
     return span_is_nocase(type, "application/rss+xml") || span_is_nocase(type, "application/atom+xml");
 }
 
+/* The language that it is said to be in goes where an anchor has its text. */
+static void add_alternate(struct collector *c, const struct html_token *tok, struct span href, unsigned rel)
+{
+    struct span lang;
+    size_t at = add_link(c, LINK_ALTERNATE, href, rel);
+    if (at != NO_LINK && c->opts->keep_anchors && attr_text(c, tok, SPAN("hreflang"), &lang) &&
+        lang.n <= FACTS_HREFLANG_MAX)
+        c->out->links[at].text = lang;
+}
+
 static void on_link(struct collector *c, const struct html_token *tok)
 {
     struct span href, type = {"", 0};
@@ -297,7 +307,7 @@ static void on_link(struct collector *c, const struct html_token *tok)
     if (is_feed_type(type))
         add_link(c, LINK_FEED, href, rel);
     else if (!type.n || span_is_nocase(type, "text/html") || html_attr_find(tok, SPAN("hreflang")))
-        add_link(c, LINK_ALTERNATE, href, rel);
+        add_alternate(c, tok, href, rel);
 }
 
 static void on_http_equiv(struct collector *c, struct span what, struct span content)
@@ -593,7 +603,7 @@ void facts_collect(struct arena *a, struct span html, const struct facts_opts *o
     begin(&c, a, html, opts, out);
     html_begin(&c.tok, html);
     c.tok.wants_attrs = WANTS_ATTRS;
-    while (html_next(&c.tok, &tok)) {
+    while (html_next_inline(&c.tok, &tok)) {
         if (tok.kind == HTML_TEXT) {
             if (!c.mute)
                 fold_text(&c.fold, tok.raw, tok.decode & HTML_REFS);

@@ -17,6 +17,7 @@
 #define FACTS_TEXT_MAX (4u << 20) /* visible text kept; the digest covers all of it */
 #define FACTS_ANCHOR_MAX 256      /* bytes of anchor text kept a link */
 #define FACTS_HEADING_MAX 256     /* bytes of text kept a heading */
+#define FACTS_HREFLANG_MAX 35     /* bytes, as long as language tags get (RFC 5646); a longer one is none */
 #define FACTS_TITLE_MAX 1024
 #define FACTS_DESCRIPTION_MAX 2048
 
@@ -27,16 +28,18 @@ typedef enum link_kind {
     LINK_NEXT,      /* <link rel=next|prev> */
     LINK_ALTERNATE, /* <link rel=alternate>, of no type or text/html */
     LINK_FEED,      /* <link rel=alternate type=application/rss+xml|atom+xml> */
-    LINK_SITEMAP,   /* <link rel=sitemap> */
+    LINK_SITEMAP,   /* <link rel=sitemap>; or named by an index of sitemaps */
+    LINK_LISTED,    /* named by a sitemap or a feed; its text is the date of its last change (web/date.h), or empty */
 } link_kind;
 
 enum { REL_NOFOLLOW = 1, REL_UGC = 2, REL_SPONSORED = 4 };
 
 struct fact_link {
     struct span href; /* as in the attribute, character references decoded, spaces trimmed; not resolved */
-    struct span text; /* anchor text and alt of its images, white space folded; empty unless <a> */
-    uint8_t kind;     /* link_kind */
-    uint8_t rel;      /* REL_* */
+    struct span
+        text;     /* anchor text and alt of its images, white space folded; hreflang of LINK_ALTERNATE; else empty */
+    uint8_t kind; /* link_kind */
+    uint8_t rel;  /* REL_* */
 };
 
 #define FACTS_TERM_LEVEL 7
@@ -48,7 +51,9 @@ struct fact_heading {
 
 /* Page wishes, from <meta name=robots> and, by facts_robots_header, from X-Robots-Tag. */
 enum { PAGE_NOINDEX = 1, PAGE_NOFOLLOW = 2, PAGE_NOARCHIVE = 4, PAGE_NOSNIPPET = 8 };
-enum { PAGE_SKIPPED = 16 }; /* not by the page: a program has left it out (mobile/page.h); comes with PAGE_NOINDEX */
+/* Not by the page; both come with PAGE_NOINDEX: a program has left it out (mobile/page.h); it is a sitemap or a feed
+ * (web/sitemap.h), which nobody searches for. */
+enum { PAGE_SKIPPED = 16, PAGE_LIST = 32 };
 
 struct facts {
     struct span base;        /* href of the first <base href>, or empty */

@@ -174,6 +174,11 @@ static void fold_slowly(struct fold *f, const char *p, const char *end, bool ref
 void fold_text(struct fold *f, struct span raw, bool refs)
 {
     const char *p = raw.p, *end = raw.p + raw.n;
+    if (p < end && ascii_is_space(*p)) { /* many texts are nothing else: lines and indentation between tags */
+        if (f->at >= f->limit)
+            fold_flush(f);
+        p = fold_space(f, p, end);
+    }
     while (p < end) {
         if (f->at >= f->limit)
             fold_flush(f);

@@ -43,16 +43,24 @@ static size_t decode_into(char *out, struct span raw, unsigned flags)
     return (size_t)(out - start);
 }
 
+/* Whether none of sixteen bytes has a meaning of its own. */
+static inline bool is_plain_block(const char *p, bool refs)
+{
+    return !(scan_eq(p, '\r') | scan_eq(p, '\0') | (refs ? scan_eq(p, '&') : 0));
+}
+
 static bool is_plain(struct span raw, unsigned flags)
 {
+    bool refs = flags & HTML_REFS;
     size_t i = 0;
-    for (; raw.n - i >= SCAN_BLOCK; i += SCAN_BLOCK) {
-        unsigned ends = scan_eq(raw.p + i, '\r') | scan_eq(raw.p + i, '\0');
-        if (ends || (scan_eq(raw.p + i, '&') && (flags & HTML_REFS)))
-            return false;
+    if (raw.n >= SCAN_BLOCK) {
+        for (; raw.n - i >= SCAN_BLOCK; i += SCAN_BLOCK)
+            if (!is_plain_block(raw.p + i, refs))
+                return false;
+        return is_plain_block(raw.p + raw.n - SCAN_BLOCK, refs); /* some of it for the second time */
     }
     for (; i < raw.n; i++)
-        if ((raw.p[i] == '&' && (flags & HTML_REFS)) || raw.p[i] == '\r' || raw.p[i] == '\0')
+        if ((raw.p[i] == '&' && refs) || raw.p[i] == '\r' || raw.p[i] == '\0')
             return false;
     return true;
 }

@@ -1,6 +1,6 @@
-/* html_raw.h - the inner parts of html_token.c: where raw text and comments end, and which tag a name is.
+/* html_raw.h - the inner parts of html_token.c: where raw text and comments end.
  *
- * The first three work on [p, end) and return a pointer into it, or end. */
+ * They work on [p, end) and return a pointer into it, or end. */
 #pragma once
 
 #include "base/span.h"
@@ -12,7 +12,3 @@ const char *html_raw_end(const char *p, const char *end, struct span name);
 const char *html_script_end(const char *p, const char *end, struct span name);
 /* What follows "<!--": *data is the comment; returns where the markup goes on. */
 const char *html_comment_end(const char *p, const char *end, struct span *data);
-
-/* html_tag_of for one who has the key already: the first eight bytes of the lower-case name, first byte lowest. `name`
- * is not empty. */
-html_tag html_tag_of_key(uint64_t key, struct span name);

@@ -1,23 +1,14 @@
-#include "web/html_token.h"
+#include "web/html_tag.h"
 
-#include "web/html_raw.h"
-#include "web/html_scan.h"
-
-#define TAG_SLOT_BITS 9
-#define TAG_MULTIPLIER 0x989DB810D906C9FBull
-
-/* Zero-padded, so that the first eight bytes are the key. */
-static const char TAG_NAMES[HTML_TAG_COUNT][16] = {[HTML_TAG_other] = "",
+/* clang-format off */
+const char HTML_TAG_NAMES[HTML_TAG_COUNT][16] = {
+    [HTML_TAG_other] = "",
 #define X(name) [HTML_TAG_##name] = #name,
-                                                   HTML_TAGS(X)
+    HTML_TAGS(X)
 #undef X
 };
 
-/* TAG_SLOTS[key * TAG_MULTIPLIER >> (64 - TAG_SLOT_BITS)] is the html_tag: a perfect hash, the multiplier found by
- * trying random odd ones. The key is the first eight bytes of the lower-case name. The unit test looks up every name.
- */
-/* clang-format off */
-static const uint8_t TAG_SLOTS[1 << TAG_SLOT_BITS] = {
+const uint8_t HTML_TAG_SLOTS[1 << HTML_TAG_SLOT_BITS] = {
     0, 0, 0, 95, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 20, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 3, 0, 0,
     68, 101, 54, 0, 0, 0, 26, 0, 78, 0, 0, 0, 0, 0, 0, 0, 84, 0, 0, 88, 0, 0, 0, 0, 0, 0, 79, 0, 0, 0, 0, 0, 0, 10,
     0, 0, 0, 0, 0, 24, 0, 0, 25, 0, 0, 0, 0, 0, 0, 0, 86, 9, 0, 33, 0, 0, 61, 0, 0, 0, 37, 0, 0, 0, 44, 0, 0, 0, 0,
@@ -36,27 +27,16 @@ static const uint8_t TAG_SLOTS[1 << TAG_SLOT_BITS] = {
 };
 /* clang-format on */
 
-html_tag html_tag_of_key(uint64_t key, struct span name)
-{
-    unsigned tag = TAG_SLOTS[key * TAG_MULTIPLIER >> (64 - TAG_SLOT_BITS)];
-    const char *known = TAG_NAMES[tag];
-    if (scan_load64(known) != key)
-        return HTML_TAG_other;
-    /* A NUL in the name looks like padding in the key. */
-    if (name.n > 8 ? !span_is_nocase(span_from(name, 8), known + 8) : !known[name.n - 1] || known[name.n])
-        return HTML_TAG_other;
-    return (html_tag)tag;
-}
-
 html_tag html_tag_of(struct span name)
 {
     uint64_t key = 0;
     for (size_t i = 0; i < name.n && i < 8; i++)
         key |= (uint64_t)(unsigned char)ascii_lower(name.p[i]) << (8 * i);
-    return name.n ? html_tag_of_key(key, name) : HTML_TAG_other;
+    html_tag tag = html_tag_of_key(key);
+    return span_is_nocase(name, HTML_TAG_NAMES[tag]) ? tag : HTML_TAG_other;
 }
 
 const char *html_tag_name(html_tag tag)
 {
-    return TAG_NAMES[tag];
+    return HTML_TAG_NAMES[tag];
 }

@@ -1,9 +1,10 @@
 #include "web/summary.h"
 
 #include "base/pack.h"
+#include "web/date.h"
 
 #define VERSION_OLDEST 1
-#define LINKS_MAX (FACTS_LINKS_MAX + 16)
+#define VERSION_PLAIN 2 /* without a capture */
 #define URL_TEXT_MAX 8192
 
 enum { IS_REFUSED = 1, IS_HTML = 2, IS_KNOWN = 4, IS_KEYWORDS = 8 };
@@ -30,9 +31,15 @@ static int32_t unpack_us(struct unpack *u)
     return (int32_t)v - 1;
 }
 
+wall_ms summary_modified(const struct summary *s)
+{
+    wall_ms at;
+    return s->last_modified.n && date_read(s->last_modified, &at) && at > 0 && at <= s->at ? at : 0;
+}
+
 void summary_pack(const struct summary *s, struct buf *out)
 {
-    pack_u8(out, SUMMARY_VERSION);
+    pack_u8(out, s->capture.n ? SUMMARY_VERSION : VERSION_PLAIN);
     pack_var(out, s->fetch_number);
     pack_u64(out, s->channel);
     pack_var(out, (uint64_t)s->at);
@@ -77,6 +84,8 @@ void summary_pack(const struct summary *s, struct buf *out)
         pack_text(out, s->fields[i].name);
         pack_text(out, s->fields[i].value);
     }
+    if (s->capture.n)
+        pack_text(out, s->capture);
 }
 
 static uint16_t unpack_u16(struct unpack *u)
@@ -106,7 +115,7 @@ static void unpack_headings(struct arena *a, struct unpack *u, struct summary *s
 static void unpack_links(struct arena *a, struct unpack *u, struct summary *s)
 {
     uint64_t n = unpack_var(u);
-    if (n > LINKS_MAX)
+    if (n > SUMMARY_LINKS_MAX)
         u->bad = true;
     if (u->bad || !n)
         return;
@@ -177,6 +186,8 @@ status summary_unpack(struct arena *a, struct span packed, struct summary *out)
     unpack_links(a, &u, &s);
     if (version >= 2)
         unpack_fields(a, &u, &s);
+    if (version > VERSION_PLAIN)
+        s.capture = unpack_text(&u, SUMMARY_BYTES_MAX);
     if (u.bad || !unpack_at_end(&u) || s.failure >= ST_MAX)
         return ST_CORRUPT;
     *out = s;

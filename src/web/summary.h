@@ -10,8 +10,9 @@
 #include "base/status.h"
 #include "web/facts.h"
 
-#define SUMMARY_VERSION 2 /* 1 is read too */
+#define SUMMARY_VERSION 3 /* 1 and 2 are read too; without a capture 2 is written */
 #define SUMMARY_BYTES_MAX (48u << 20)
+#define SUMMARY_LINKS_MAX 70016 /* those of a list: web/sitemap.h */
 
 enum {
     SUMMARY_LINK_NEW = 1, /* was not known before: its finder put it in a queue */
@@ -26,7 +27,7 @@ struct summary_link {
     uint8_t kind;  /* link_kind */
     uint8_t rel;   /* REL_* */
     uint8_t flags; /* SUMMARY_LINK_* */
-    uint8_t hops;  /* > 0: a redirect's target, so many redirects on */
+    uint8_t hops;  /* > 0: a redirect's target, or named by a list: so many such steps on */
     uint16_t depth;
 };
 
@@ -65,8 +66,12 @@ struct summary {
     bool is_keywords;                   /* `text` has the page's words without their order: no phrases, no snippets */
     const struct summary_field *fields; /* borrowed */
     size_t field_count;
+    uint64_t rate;       /* how often the page changes (plan/page_rate.h); packages alone have it. 0: not known */
+    struct span capture; /* the answer as it came (wire/capture.h); empty unless somebody archives it elsewhere */
 };
 
+/* When the page last changed by its answer's own words (Last-Modified); 0: it does not say, or what cannot be. */
+wall_ms summary_modified(const struct summary *s);
 void summary_pack(const struct summary *s, struct buf *out);
 /* Arrays are made in the arena. ST_NEWER: a version we do not know; ST_CORRUPT. */
 MUST_USE status summary_unpack(struct arena *a, struct span packed, struct summary *out);

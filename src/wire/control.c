@@ -52,6 +52,8 @@
 #define MESSAGE(name, list) \
     static const struct message name = {list, sizeof(list) / sizeof(list[0]), sizeof(struct THIS), CONTROL_LIST_MAX}
 
+#define PROBE_KIND_MAX 3
+
 /* ---- orders ---- */
 
 #define THIS order
@@ -106,8 +108,18 @@ MESSAGE(end_message, end_fields);
 
 #define THIS recheck_order
 static const struct message_field recheck_fields[] = {U64(1, task), U64(2, pages_max), I64(3, older_than),
-                                                      BOOL(4, is_whole)};
+                                                      BOOL(4, is_whole), U64(5, visit)};
 MESSAGE(recheck_message, recheck_fields);
+#undef THIS
+
+#define THIS refuse_order
+static const struct message_field refuse_fields[] = {BOOL(1, is_first), TEXT(2, places)};
+MESSAGE(refuse_message, refuse_fields);
+#undef THIS
+
+#define THIS told_order
+static const struct message_field told_fields[] = {U64(1, task), I64(2, at), TEXT(3, urls)};
+MESSAGE(told_message, told_fields);
 #undef THIS
 
 #define THIS fetch_order
@@ -132,6 +144,18 @@ static const struct message_field identity_fields[] = {TEXT(1, identity), TEXT(2
 MESSAGE(identity_message, identity_fields);
 #undef THIS
 
+#define THIS probe_ask
+static const struct message_field probe_ask_fields[] = {
+    U64(1, id), TEXT(2, url), TEXT(3, address), U16(4, port), ENUM(5, kind, PROBE_KIND_MAX), U32(6, samples),
+};
+MESSAGE(probe_ask_message, probe_ask_fields);
+#undef THIS
+
+#define THIS probe_order
+static const struct message_field probe_fields[] = {PARTS(1, probes, probe_count, probe_ask_message)};
+MESSAGE(probe_message, probe_fields);
+#undef THIS
+
 /* ---- reports ---- */
 
 #define THIS outcome
@@ -146,16 +170,30 @@ MESSAGE(outcome_message, outcome_fields);
 
 #define THIS fetched_page
 static const struct message_field fetched_fields[] = {TEXT(1, url),   U16(2, http_status), U64(3, digest),
-                                                      U64(4, sketch), TEXT(5, address),    U64(6, words_sketch)};
+                                                      U64(4, sketch), TEXT(5, address),    U64(6, words_sketch),
+                                                      TEXT(7, text)};
 MESSAGE(fetched_message, fetched_fields);
+#undef THIS
+
+#define THIS visit_report
+static const struct message_field visit_fields[] = {
+    U64(1, number), U64(2, looked),  U64(3, changed),    U64(4, added), U64(5, gone),
+    U64(6, failed), I64(7, took_ms), I64(8, changed_at), U64(9, told),
+};
+MESSAGE(visit_message, visit_fields);
 #undef THIS
 
 #define THIS task_report
 static const struct message_field task_report_fields[] = {
-    U64(1, task),      ENUM(2, state, TASK_ENDED),
-    U64(3, queued),    U64(4, fetched),
-    U64(5, unchanged), U64(6, errors),
-    U64(7, gone),      U64(8, bytes),
+    U64(1, task),
+    ENUM(2, state, TASK_ENDED),
+    U64(3, queued),
+    U64(4, fetched),
+    U64(5, unchanged),
+    U64(6, errors),
+    U64(7, gone),
+    U64(8, bytes),
+    PART(9, visit, has_visit, visit_message),
 };
 MESSAGE(task_report_message, task_report_fields);
 #undef THIS
@@ -167,8 +205,8 @@ MESSAGE(stray_message, stray_fields);
 
 #define THIS network_timing
 static const struct message_field timing_fields[] = {
-    TEXT(1, network),      U64(2, requests),         U32(3, rtt_min_us),
-    U32(4, rtt_median_us), U32(5, server_median_us), U32(6, total_median_us),
+    TEXT(1, network),         U64(2, requests),        U32(3, rtt_min_us), U32(4, rtt_median_us),
+    U32(5, server_median_us), U32(6, total_median_us), U64(7, bytes),
 };
 MESSAGE(timing_message, timing_fields);
 #undef THIS
@@ -186,6 +224,21 @@ static const struct message_field error_fields[] = {
     U64(2, count),
 };
 MESSAGE(error_message, error_fields);
+#undef THIS
+
+#define THIS probe_report
+static const struct message_field probe_report_fields[] = {
+    U64(1, id),
+    {2, MESSAGE_ENUM, .at = AT(st), .max = ST_MAX - 1, .unknown = ST_PROTOCOL},
+    ENUM(3, kind, PROBE_KIND_MAX),
+    TEXT(4, address),
+    U32(5, samples),
+    U32(6, lost),
+    U32(7, min_us),
+    U32(8, median_us),
+    U32(9, server_us),
+};
+MESSAGE(probe_report_message, probe_report_fields);
 #undef THIS
 
 #define THIS agent_setup
@@ -227,6 +280,9 @@ static const struct message_field report_fields[] = {
     PARTS(24, programs, program_count, program_report_message),
     TEXTS(25, refused, refused_count),
     PARTS(26, errors_by_kind, error_kind_count, error_message),
+    PARTS(27, probes, probe_count, probe_report_message),
+    U32(28, tasks_max),
+    U32(29, tasks_busy),
 };
 MESSAGE(report_message, report_fields);
 #undef THIS
@@ -309,10 +365,14 @@ FLAT(agent_settings, settings_message)
 WITH_LISTS(task_order, task_message)
 WITH_LISTS(end_order, end_message)
 FLAT(recheck_order, recheck_message)
+FLAT(refuse_order, refuse_message)
+FLAT(told_order, told_message)
 WITH_LISTS(fetch_order, fetch_message)
 FLAT(program_order, program_message)
 FLAT(update_order, update_message)
 FLAT(identity_order, identity_message)
+WITH_LISTS(probe_order, probe_message)
 FLAT(fetched_page, fetched_message)
+FLAT(visit_report, visit_message)
 WITH_LISTS(report, report_message)
 WITH_LISTS(poll_answer, poll_message)

@@ -5,10 +5,10 @@
  * an agent are numbered from 1 without gaps and carried out in that order; the report says up to which number they are
  * done, and what came of those that have an outcome. The coordinator keeps an order until then, so a lost answer is
  * simply given again. An enum value that we do not know (of a newer version) is read as 0, but for order.kind, which is
- * kept, outcome.st, which becomes ST_PROTOCOL, and agent_settings.state, which becomes AGENT_PAUSE: whatever it is, it
- * is not "run". Unpacking gives ST_INVALID (no such message) or ST_LIMIT (a list is
- * longer than CONTROL_LIST_MAX, or CONTROL_ORDERS_MAX). Unpacked texts point into the packed bytes; arrays are made in
- * the arena. Pure; docs/formats/wire.md has every field. */
+ * kept, outcome.st and probe_report.st, which become ST_PROTOCOL, and agent_settings.state, which becomes AGENT_PAUSE:
+ * whatever it is, it is not "run". Unpacking gives ST_INVALID (no such message) or ST_LIMIT (a list is longer than
+ * CONTROL_LIST_MAX, or CONTROL_ORDERS_MAX). Unpacked texts point into the packed bytes; arrays are made in the arena.
+ * Pure; docs/formats/wire.md has every field. */
 #pragma once
 
 #include "base/arena.h"
@@ -21,7 +21,7 @@
 #define WIRE_VERSION_MIN 1
 /* Grows with every field, kind or column that is added. It does not travel: readers skip what they do not know. Names
  * the recordings of tests/data/exchange, which hold the code to that. */
-#define WIRE_MINOR 1
+#define WIRE_MINOR 6
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
 #define CONTROL_LIST_MAX 100000      /* elements of any list in a message */
 #define CONTROL_ORDERS_MAX 256       /* in one answer */
@@ -44,6 +44,9 @@ typedef enum order_kind {
     ORDER_IDENTITY,     /* struct identity_order: the coordinator has a new key */
     ORDER_REKEY,        /* no body: make a new key of your own */
     ORDER_QUIT,         /* no body: finish packages, then end; the process is not started again by itself */
+    ORDER_PROBE,        /* struct probe_order: measure round trips; the results come with later reports */
+    ORDER_REFUSE,       /* struct refuse_order: places (web/places.h) that nothing is asked of */
+    ORDER_TOLD,         /* struct told_order: pages whose site says that they have changed */
 } order_kind;
 
 struct order {
@@ -51,6 +54,25 @@ struct order {
     order_kind kind; /* may be one that we do not know: reported as not understood */
     struct span body;
 };
+
+/* They are looked at first when the task is rechecked; nothing is asked for because of it. */
+#define TOLD_PIECE_MAX (256u << 10) /* bytes of URLs in an order */
+struct told_order {
+    uint64_t task;
+    wall_ms at;       /* then somebody said so */
+    struct span urls; /* one a line */
+};
+void told_order_pack(const struct told_order *o, struct buf *out);
+MUST_USE status told_order_unpack(struct span packed, struct told_order *out); /* ST_CORRUPT */
+
+/* The list comes in pieces of up to REFUSE_PIECE_MAX bytes; the first one replaces the list before. */
+#define REFUSE_PIECE_MAX (256u << 10)
+struct refuse_order {
+    bool is_first;
+    struct span places; /* one a line */
+};
+void refuse_order_pack(const struct refuse_order *o, struct buf *out);
+MUST_USE status refuse_order_unpack(struct span packed, struct refuse_order *out); /* ST_CORRUPT */
 
 typedef enum agent_state { AGENT_RUN = 1, AGENT_PAUSE, AGENT_DRAIN } agent_state; /* drain: finish tasks, take none */
 
@@ -99,6 +121,7 @@ struct recheck_order {
     uint64_t pages_max; /* 0: all */
     wall_ms older_than; /* 0: whenever they were visited last */
     bool is_whole;      /* without conditions: unchanged pages come whole, and their program sees them */
+    uint64_t visit;     /* its number, which grows: the report says when it is over; 0: nobody waits for that */
 };
 
 struct fetch_order {
@@ -126,6 +149,22 @@ struct identity_order {
     struct span sig;      /* by the old one */
 };
 
+/* One measurement of a round trip. */
+struct probe_ask {
+    uint64_t id;         /* the coordinator's, for the result */
+    struct span url;     /* of the site; the agent resolves its host for itself. Empty: only an address */
+    struct span address; /* probe this one and no other; empty: the one that the host's name has there */
+    uint16_t port;       /* 0: the URL's, or 443 */
+    unsigned kind;       /* 1 TCP connect, 2 HTTP HEAD, 3 ICMP echo (io/prober.h); 0, and what the agent does not know:
+                            it chooses */
+    unsigned samples;    /* 0: 3 */
+};
+
+struct probe_order {
+    const struct probe_ask *probes;
+    size_t probe_count;
+};
+
 void order_pack(const struct order *o, struct buf *out);
 MUST_USE status order_unpack(struct span packed, struct order *out);
 void agent_settings_pack(const struct agent_settings *s, struct buf *out);
@@ -144,6 +183,8 @@ void update_order_pack(const struct update_order *u, struct buf *out);
 MUST_USE status update_order_unpack(struct span packed, struct update_order *out);
 void identity_order_pack(const struct identity_order *i, struct buf *out);
 MUST_USE status identity_order_unpack(struct span packed, struct identity_order *out);
+void probe_order_pack(const struct probe_order *p, struct buf *out);
+MUST_USE status probe_order_unpack(struct arena *a, struct span packed, struct probe_order *out);
 
 /* ---- reports ---- */
 
@@ -163,17 +204,31 @@ struct fetched_page {
     uint64_t sketch; /* SimHash of its words: texts that differ in a date are close */
     struct span address;
     uint64_t words_sketch; /* of its words without their order; 0: an agent of before this field, or no words */
+    struct span text;      /* all of it, where that is no more than FETCHED_TEXT_MAX bytes: a key, not a page */
 };
+#define FETCHED_TEXT_MAX 256
 
 void fetched_page_pack(const struct fetched_page *p, struct buf *out);
 MUST_USE status fetched_page_unpack(struct span packed, struct fetched_page *out);
 
 typedef enum task_state { TASK_WAITING = 1, TASK_RUNNING, TASK_DONE, TASK_ENDING, TASK_ENDED } task_state;
 
+/* A recheck that came to an end: nothing of the task waited any more. */
+struct visit_report {
+    uint64_t number; /* recheck_order.visit */
+    uint64_t looked; /* at so many pages: */
+    uint64_t changed, added, gone, failed;
+    int64_t took_ms;
+    wall_ms changed_at; /* the newest change, where the site says when; 0: it does not */
+    uint64_t told;      /* pages that lists or the site say have changed, and that it did not look at since */
+};
+
 struct task_report {
     uint64_t task;
     task_state state;
     uint64_t queued, fetched, unchanged, errors, gone, bytes;
+    bool has_visit;            /* false: none came to an end, or an agent of before this field */
+    struct visit_report visit; /* the newest */
 };
 
 /* A host of a task that turned out to live in a network that is not the agent's. */
@@ -187,6 +242,7 @@ struct network_timing {
     struct span network;
     uint64_t requests;
     uint32_t rtt_min_us, rtt_median_us, server_median_us, total_median_us;
+    uint64_t bytes; /* of answers, at the socket; 0: an agent of before this field, or none */
 };
 
 /* What goes wrong with a request, in kinds that mean the same to every version. The numbers are for ever; one that a
@@ -223,6 +279,17 @@ struct program_report {
     uint64_t serial, pages, errors;
     bool is_fallback; /* an older version runs because the newest failed */
     struct span last_error;
+};
+
+/* What came of a probe. */
+struct probe_report {
+    uint64_t id;
+    status st;                  /* ST_OK: at least one sample. ST_REFUSED: the owner's rules, or robots.txt */
+    unsigned kind;              /* as carried out */
+    struct span address;        /* that the agent reached, or would have */
+    unsigned samples, lost;     /* that came, and that did not */
+    uint32_t min_us, median_us; /* of the path */
+    uint32_t server_us;         /* HEAD: what the server took beyond the path */
 };
 
 /* What the agent found when it set itself up. */
@@ -275,8 +342,14 @@ struct report {
      * `errors` is of no kind. */
     const struct error_count *errors_by_kind;
     size_t error_kind_count;
+    const struct probe_report *probes;
+    size_t probe_count;
+    unsigned tasks_max;  /* that may run at a time, by all limits; 0: an agent of before this field */
+    unsigned tasks_busy; /* that wait or run, visits of known pages not counted */
 };
 
+void visit_report_pack(const struct visit_report *v, struct buf *out);
+MUST_USE status visit_report_unpack(struct span packed, struct visit_report *out);
 void report_pack(const struct report *r, struct buf *out);
 MUST_USE status report_unpack(struct arena *a, struct span packed, struct report *out);
 

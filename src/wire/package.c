@@ -2,7 +2,10 @@
 #include "wire/package.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
+#include "wire/fields.h"
 #include "wire/package_head.h"
 #include "wire/package_internal.h"
 
@@ -113,23 +116,74 @@ status package_check(struct span package, const struct sign_public *agent, struc
     return ST_OK;
 }
 
-/* We know no tag of a tail yet. */
-static bool tail_is_good(struct span tail)
+/* One visit's. False: none. */
+static bool read_capture(struct span message, uint32_t visits, struct span *captures)
+{
+    struct fields f = fields_of(message);
+    unsigned tag;
+    struct span value, bytes = {0};
+    uint64_t visit = 0;
+    while (fields_next(&f, &tag, &value)) {
+        if (tag == TAIL_CAPTURE_VISIT && !value_get_u64(value, &visit))
+            return false;
+        if (tag == TAIL_CAPTURE_BYTES)
+            bytes = value;
+    }
+    if (fields_bad(&f) || visit >= visits || captures[visit].n)
+        return false;
+    captures[visit] = bytes;
+    return true;
+}
+
+static bool read_rates(struct span value, uint32_t visits, uint64_t *rates)
+{
+    struct unpack u = unpack_of(value);
+    uint64_t at = 0;
+    while (!unpack_at_end(&u)) {
+        uint64_t skipped = unpack_var(&u), rate = unpack_u64(&u);
+        if (u.bad || skipped >= visits - at)
+            return false;
+        rates[at + skipped] = rate;
+        at += skipped + 1;
+    }
+    return true;
+}
+
+void package_tail_done(struct package_tail *tail)
+{
+    free(tail->captures);
+    free(tail->rates);
+}
+
+bool package_tail_read(struct span tail, uint32_t visits, struct package_tail *out)
 {
     struct fields f = fields_of(tail);
     unsigned tag;
     struct span value;
-    while (fields_next(&f, &tag, &value))
-        continue;
-    return !fields_bad(&f);
+    bool is_good = true;
+    while (is_good && fields_next(&f, &tag, &value)) {
+        if (tag == TAIL_CAPTURE) {
+            if (!out->captures)
+                out->captures = mem_alloc(((size_t)visits + 1) * sizeof(struct span));
+            is_good = read_capture(value, visits, out->captures);
+        } else if (tag == TAIL_RATES) {
+            if (!out->rates)
+                out->rates = mem_alloc(((size_t)visits + 1) * sizeof(uint64_t));
+            is_good = read_rates(value, visits, out->rates);
+        } /* others are of a later version */
+    }
+    return is_good && !fields_bad(&f);
 }
 
 static status read_raw(struct span raw, const struct package_head *head, package_visit_fn *fn, void *arg)
 {
     size_t columns = raw.n - head->tail_bytes;
-    if (!tail_is_good(span_from(raw, columns)))
-        return ST_CORRUPT;
-    return package_body_read(span_cut(raw, 0, columns), head->visits, fn, arg);
+    struct package_tail tail = {0};
+    status st = ST_CORRUPT;
+    if (package_tail_read(span_from(raw, columns), head->visits, &tail))
+        st = package_body_read(span_cut(raw, 0, columns), head->visits, &tail, fn, arg);
+    package_tail_done(&tail);
+    return st;
 }
 
 status package_read(struct span package, const struct sign_public *agent, const struct zip_dict *dict,

@@ -222,9 +222,13 @@ static bool any_bad(const struct body *b)
     return is_bad;
 }
 
-static status read_visit(struct body *b, package_visit_fn *fn, void *arg)
+static status read_visit(struct body *b, const struct package_tail *tail, uint32_t at, package_visit_fn *fn, void *arg)
 {
     struct summary s = {0};
+    if (tail->captures)
+        s.capture = tail->captures[at];
+    if (tail->rates)
+        s.rate = tail->rates[at];
     arena_reset(&b->arena);
     b->task += (uint64_t)column_read_signed(&b->col[COL_TASK]);
     uint64_t flags = number(b, COL_FLAGS, UINT32_MAX);
@@ -280,14 +284,18 @@ static bool all_read(const struct body *b)
     return b->lines.bytes.n == (b->lines.count ? b->lines.at[b->lines.count] : 0);
 }
 
-status package_body_read(struct span body, uint32_t visits, package_visit_fn *fn, void *arg)
+status package_body_read(struct span body, uint32_t visits, const struct package_tail *tail, package_visit_fn *fn,
+                         void *arg)
 {
+    static const struct package_tail none;
     struct body b = {0};
+    if (!tail)
+        tail = &none;
     arena_init(&b.arena);
     words_reader_init(&b.words);
     status st = split_columns(&b, body) ? ST_OK : ST_CORRUPT;
     for (uint32_t i = 0; st == ST_OK && i < visits; i++)
-        st = read_visit(&b, fn, arg);
+        st = read_visit(&b, tail, i, fn, arg);
     if (st == ST_OK && !all_read(&b))
         st = ST_CORRUPT;
     lines_reader_done(&b.lines);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "wire/package_internal.h"
+#include "wire/fields.h"
 #include "wire/package_head.h"
 
 #define LEVEL_DEFAULT 3
@@ -287,6 +288,8 @@ static void keep_texts(struct package_writer *w, struct summary *s)
     s->description = keep(w, s->description, FACTS_DESCRIPTION_MAX);
     s->etag = keep(w, s->etag, PACKAGE_ETAG_MAX);
     s->text = (struct span){0};
+    w->text_bytes += s->capture.n; /* bytes, not text: kept whole */
+    s->capture = s->capture.n ? arena_copy(&w->arena, s->capture) : (struct span){0};
 }
 
 static void keep_headings(struct package_writer *w, struct summary *s)
@@ -396,6 +399,41 @@ static void write_visits(struct package_writer *w)
         write_visit(w, &w->visits[i]);
 }
 
+static void put_rates(struct package_writer *w)
+{
+    struct buf rates = {0};
+    size_t next = 0;
+    for (size_t i = 0; i < w->visit_count; i++)
+        if (w->visits[i].s.rate) {
+            pack_var(&rates, i - next);
+            pack_u64(&rates, w->visits[i].s.rate);
+            next = i + 1;
+        }
+    field_text_if(&w->raw, TAIL_RATES, buf_span(&rates));
+    buf_done(&rates);
+}
+
+/* Captures, in the order of their visits. */
+static void put_tail(struct package_writer *w)
+{
+    struct buf head = {0};
+    put_rates(w);
+    for (size_t i = 0; i < w->visit_count; i++) {
+        struct span capture = w->visits[i].s.capture;
+        if (!capture.n)
+            continue;
+        buf_clear(&head);
+        field_u64(&head, TAIL_CAPTURE_VISIT, i);
+        pack_var(&head, TAIL_CAPTURE_BYTES);
+        pack_var(&head, capture.n);
+        pack_var(&w->raw, TAIL_CAPTURE);
+        pack_var(&w->raw, head.n + capture.n);
+        buf_put(&w->raw, buf_span(&head));
+        buf_put(&w->raw, capture);
+    }
+    buf_done(&head);
+}
+
 void package_finish(struct package_writer *w, struct package_head *head, const struct sign_key *agent, struct buf *out)
 {
     size_t start = out->n;
@@ -405,6 +443,8 @@ void package_finish(struct package_writer *w, struct package_head *head, const s
         pack_var(&w->raw, w->col[i].n);
     for (size_t i = 0; i < PACKAGE_COLUMNS; i++)
         buf_put(&w->raw, buf_span(&w->col[i]));
+    size_t columns = w->raw.n;
+    put_tail(w);
     assert(w->raw.n <= PACKAGE_RAW_MAX);
     buf_room(out, PACKAGE_HEAD_BYTES);
     out->n += PACKAGE_HEAD_BYTES;
@@ -413,7 +453,7 @@ void package_finish(struct package_writer *w, struct package_head *head, const s
     head->body_bytes = out->n - start - PACKAGE_HEAD_BYTES;
     head->raw_bytes = w->raw.n;
     head->visits = (uint32_t)w->visit_count;
-    head->tail_bytes = 0;
+    head->tail_bytes = (uint32_t)(w->raw.n - columns);
     package_head_write(head, agent, span_from(buf_span(out), start + PACKAGE_HEAD_BYTES), out->p + start);
     clear(w);
 }

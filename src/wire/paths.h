@@ -25,7 +25,7 @@
 #define PATH_PIECE_MAX (1u << 20)
 /* GET ?task=N&after=N. What is known of the pages of a task: fields, tag 1 (many): packed page state, tag 2: the number
  * to go on after, absent at the end. A page state: fields 1 url, 2 depth, 3 visited (ms), 4 http status, 5 digest,
- * 6 etag, 7 last-modified, 8 page flags. */
+ * 6 etag, 7 last-modified, 8 page flags, 9 how often it changes (plan/page_rate.h). */
 #define PATH_STATES "/agent/1/states"
 #define PATH_STATES_MAX 5000 /* states in an answer */
 /* GET .../HEX?offset=N: bytes of a file named by its digest, at most PATH_PIECE_MAX of them; empty at the end. */

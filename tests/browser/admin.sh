@@ -1,38 +1,7 @@
 #!/bin/sh
 # The coordinator's administration in a browser: the first password, an agent, a channel, roles, and those who mean harm.
 . "$(dirname "$0")/lib.sh"
-
-# Starts a coordinator on free ports; sets base (of the administration) and link (to set the first password).
-coordinate() { # DATA OPTION...
-    data=$1
-    shift
-    "$orb" coordinator --data "$data" --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --plain "$@" >"$tmp/coord.out" 2>"$tmp/coord.err" &
-    pids="$pids $!"
-    wait_for_line "$tmp/coord.out" 'administration'
-    base=$(jq -r .url "$data/coord/admin.token")
-    link=$(cat "$data/coord/admin-link")
-}
-token() { jq -r .token "$data/coord/admin.token"; }
-# METHOD PATH [FORM]: a call of the API with the token.
-api() {
-    if [ $# -gt 2 ]; then
-        curl -s --max-time 10 -X "$1" -H "Authorization: Bearer $(token)" --data "$3" "$base$2"
-    else
-        curl -s --max-time 10 -X "$1" -H "Authorization: Bearer $(token)" "$base$2"
-    fi
-}
-type_into() { # ID TEXT
-    js "(document.getElementById('$1').focus(), document.getElementById('$1').value = '', true)" >/dev/null
-    wd POST "/element/$(wd POST /element "$(jq -n --arg s "#$1" '{using: "css selector", value: $s}')" | jq -r '.[]')/value" "$(jq -n --arg t "$2" '{text: $t}')" >/dev/null
-}
-press() { js "(document.querySelector('$1').click(), true)" >/dev/null; } # SELECTOR
-log_in() { # NAME PASSWORD
-    go "$base/login"
-    type_into f-name "$1"
-    type_into f-password "$2"
-    press 'main form button'
-}
-log_out() { press 'form[action="/logout"] button'; until_js 'location.pathname === "/login"'; }
+. "$(dirname "$0")/admin_lib.sh"
 
 orb_agent=${ORB_AGENT:-$build/src/agent/orb-agent}
 "$orb_sample" --spread --hosts-out "$tmp/hosts" --seeds-out "$tmp/seeds" --expected-out "$tmp/expected" >"$tmp/sample.out" &
@@ -127,7 +96,7 @@ press 'tbody th a'
 true_in_page a_channel_has_a_page '/^\/channels\/[0-9a-f]{16}$/.test(location.pathname) && /127\.0\.0\.1:9/.test(document.querySelector("#set-h + dl").textContent)'
 press 'form[action$="/pause"] button'
 true_in_page a_channel_can_be_paused '/paused/.test(document.getElementById("channel-state").textContent)'
-for page in / /networks /programs /people; do
+for page in / /networks /near /freshness /forgotten /hierarchy /programs /people; do
     go "$base$page"
     is "opens_$(printf '%s' "$page" | tr -dc a-z)" "$(js 'document.querySelectorAll("h1").length === 1 && document.querySelector(".menu [aria-current]") !== null')" true
 done
@@ -143,7 +112,7 @@ true_in_page its_page_is_live 'document.querySelectorAll("#agent-work tbody tr")
 
 # ---- how it looks ----
 channel=$(api GET /api/v1/channels | jq -r '[.channels[] | select(.label | startswith("radio"))][0].id')
-pages="/ /agents /agents/new /agents/nicosia-1 /agents/cairo /channels /channels/$channel /networks /programs /people"
+pages="/ /agents /agents/new /agents/nicosia-1 /agents/cairo /channels /channels/$channel /networks /near /freshness /forgotten /hierarchy /programs /people"
 open_all='([...document.querySelectorAll("details")].forEach(d => d.open = true), true)'
 named='[...document.querySelectorAll("a, button, select, textarea, summary, input:not([type=hidden])")].filter(e => !(e.textContent.trim() || e.getAttribute("aria-label") || (e.labels && e.labels.length))).map(e => e.outerHTML).join()'
 twice='[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()'

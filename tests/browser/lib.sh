@@ -142,8 +142,8 @@ keys() { # TEXT: into whatever has the focus; \uE007 is Enter, \uE004 Tab
 }
 ENTER='\uE007' TAB='\uE004' ESCAPE='\uE00C'
 
-until_js() { # EXPRESSION: waits up to 10 s for it to be true
-    for _ in $(seq 100); do
+until_js() { # EXPRESSION: waits up to 30 s for it to be true
+    for _ in $(seq 300); do
         [ "$(js "$1")" = true ] && return 0
         sleep 0.1
     done

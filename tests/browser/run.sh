@@ -4,7 +4,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 all=$(mktemp "${TMPDIR:-/tmp}/orb-browser-run.XXXXXX")
 trap 'rm -f "$all" "$all.one" "$all.err"' EXIT
 if [ $# -eq 0 ]; then
-    set -- search look status admin
+    set -- search look status admin near freshness
 fi
 for name in "$@"; do
     sh "$here/$name.sh" >"$all.one" 2>"$all.err"

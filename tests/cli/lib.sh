@@ -92,6 +92,11 @@ has() {
     if grep -qF -- "$2" "$3"; then ok "$1"; else not_ok "$1" "no \"$2\" in: $(head -n 5 "$3")"; fi
 }
 
+# NAME TEXT FILE
+lacks() {
+    if grep -qF -- "$2" "$3"; then not_ok "$1" "\"$2\" is in: $(head -n 5 "$3")"; else ok "$1"; fi
+}
+
 # Starts the sample web with the options given; sets port, and $tmp/hosts, $tmp/seeds, $tmp/expected.
 serve_sample() {
     "$orb_sample" --hosts-out "$tmp/hosts" --seeds-out "$tmp/seeds" --expected-out "$tmp/expected" "$@" >"$tmp/sample.out" &

@@ -4,7 +4,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 all=$(mktemp "${TMPDIR:-/tmp}/orb-cli-run.XXXXXX")
 trap 'rm -f "$all" "$all.one" "$all.err"' EXIT
 if [ $# -eq 0 ]; then
-    set -- usage config url robots page program crawl folder terminal search serve
+    set -- usage completion config url robots hierarchy probe page sitemap program crawl import folder care terminal search alike documents serve sim recrawl
 fi
 for name in "$@"; do
     sh "$here/$name.sh" >"$all.one" 2>"$all.err"

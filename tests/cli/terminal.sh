@@ -17,4 +17,9 @@ echo me@example.org | on_terminal "$orb crawl --data $tmp/e --hosts $tmp/hosts -
 has asks_for_a_contact 'Mail address or URL' "$out"
 on_terminal "$orb crawl --data $tmp/e --hosts $tmp/hosts --allow-private --delay 0 --pages 1 http://big0.example:$port/p/0.html" >"$out" 2>&1 </dev/null
 if ! grep -q 'Mail address' "$out"; then ok asks_only_once; else not_ok asks_only_once "$(head -n 3 "$out")"; fi
+
+on_terminal "$orb import --data $tmp/i $top/tests/data/warc/example.warc" >"$out" 2>&1 </dev/null
+tr '\r' '\n' <"$out" | sed "s/$(printf '\033')\\[[0-9;]*[mK]//g" >"$tmp/lines"
+if grep -qE '^import: 100 %, 5.1 kB, 2 answers$' "$tmp/lines"; then ok import_progress; else not_ok import_progress "$(head -n 5 "$tmp/lines")"; fi
+has import_summary_follows 'imported; orb crawl URL goes on from there' "$tmp/lines"
 exit $failed

@@ -18,6 +18,21 @@ for c in $("$orb" help --list | sed -n 's/^command //p'); do
     fi
     if awk 'length($0) > 80 { exit 1 }' "$out"; then ok "help_of_${c}_fits"; else not_ok "help_of_${c}_fits" "longer than 80 columns"; fi
 done
+# Every verb that the help names is one that the command knows; those that would measure or fetch something are left out.
+for c in $("$orb" help --list | sed -n 's/^command //p'); do
+    [ "$c" != lab ] || continue
+    for verb in $("$orb" help "$c" | sed -n '/^verbs$/,/^$/s/^  \([a-z]*\).*/\1/p'); do
+        [ "$verb" != fetch ] || continue
+        run "$c" "$verb"
+        if grep -qE 'no such verb|neither|the verbs are|only verb|no such shell' "$err"; then not_ok "verb_${c}_$verb" "$(head -n 1 "$err")"; else ok "verb_${c}_$verb"; fi
+    done
+done
+run help agent
+has help_has_verbs '  drain NAME  ' "$out"
+run help --man crawl
+has manual_of_a_command '.Nm orb-crawl' "$out"
+run help --man
+has manual_of_all '.Xr orb-crawl 1' "$out"
 run --version
 has version 'orb 0.' "$out"
 complains misspelt_command 2 'crwal: no such command: did you mean crawl?' crwal
@@ -35,7 +50,18 @@ complains hasty 2 '--own-site' crawl --delay 0 http://example.org/
 complains nothing_to_crawl 2 'nothing to crawl' crawl
 complains too_many_arguments 2 'one argument too many' status x
 complains too_few_arguments 2 'something is missing' robots x
-complains warc_is_not_there_yet 2 'no such option' crawl --warc x http://example.org/
+complains recrawl_strategy 2 'one of greedy, iir, icr, fixed, off' coordinator --data x --recrawl often
+complains recrawl_ceiling 2 'not a number from 0.01' coordinator --data x --recrawl-ceiling none
+complains channel_to_show 2 "give the channel's ID" channel show
+complains nobody_to_ask 4 'channel recrawl' channel recrawl --data "$tmp/nobody"
+complains warc_size_too_small 2 'out of range' crawl --warc x --warc-size 1 http://example.org/
+complains warc_compression 2 'one of gzip, zstd' crawl --warc x --warc-compression xz http://example.org/
+run lab help
+has lab_is_orb_lab 'usage: orb-lab' "$out"
+run lab list
+has lab_list_has_smoke 'smoke  ' "$out"
+run lab run /nonexistent.scenario
+if [ "$code" = 3 ]; then ok lab_keeps_exit_codes; else not_ok lab_keeps_exit_codes "code $code"; fi
 printf '%b' 'a\033[31mb' >"$tmp/name"
 run "$(cat "$tmp/name")"
 if grep -q '\\x1b' "$err" && ! grep -q "$(printf '\033')" "$err"; then

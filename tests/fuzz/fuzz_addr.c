@@ -27,7 +27,7 @@ static void check_addr(struct span text)
     assert(strlen(to) < ADDR_TEXT_MAX);
     assert(addr_parse(span_str(to), &back) == ST_OK && addr_eq(&a, &back));
     struct network n = addr_network(&a), again;
-    char net[ADDR_TEXT_MAX + 4];
+    char net[NETWORK_TEXT_MAX];
     assert(network_has(&n, &a));
     assert(network_parse(span_str(network_format(&n, net)), &again) == ST_OK && network_eq(&n, &again));
     struct addr plain = addr_unmapped(&a);
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct span text = span_of(data, size);
     struct network n;
-    char to[ADDR_TEXT_MAX + 4];
+    char to[NETWORK_TEXT_MAX];
     check_addr(text);
     if (network_parse(text, &n) == ST_OK) {
         struct network back;

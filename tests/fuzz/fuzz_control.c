@@ -45,9 +45,12 @@ WITH_LISTS(poll_answer)
 WITH_LISTS(task_order)
 WITH_LISTS(end_order)
 WITH_LISTS(fetch_order)
+WITH_LISTS(probe_order)
 FLAT(order)
 FLAT(agent_settings)
 FLAT(recheck_order)
+FLAT(refuse_order)
+FLAT(told_order)
 FLAT(program_order)
 FLAT(update_order)
 FLAT(identity_order)
@@ -57,9 +60,10 @@ FLAT(auth_hint)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const tries[])(struct arena *, struct span) = {
-        try_report,         try_poll_answer,    try_task_order,    try_end_order,     try_fetch_order,
-        try_order,          try_agent_settings, try_recheck_order, try_program_order, try_update_order,
-        try_identity_order, try_fetched_page,   try_auth_hint,
+        try_report,       try_poll_answer,   try_task_order,     try_end_order,
+        try_fetch_order,  try_order,         try_agent_settings, try_recheck_order,
+        try_refuse_order, try_program_order, try_update_order,   try_identity_order,
+        try_fetched_page, try_auth_hint,     try_probe_order,    try_told_order,
     };
     struct arena a;
     if (!size || size > CONTROL_BYTES_MAX)

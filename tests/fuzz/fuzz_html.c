@@ -16,18 +16,29 @@ static void insist(bool claim)
         abort();
 }
 
-/* Spans lie in the input, in order, and everything decodes. */
+static void begin(struct html_tok *t, struct span html, html_state state, bool foreign)
+{
+    html_begin(t, html);
+    html_switch(t, state);
+    t->last_start = SPAN("script");
+    t->foreign = foreign;
+}
+
+/* Spans lie in the input, in order, everything decodes, and tags end where they do when nobody wants their attributes.
+ */
 static void run_tokens(struct span html, html_state state, bool foreign)
 {
-    static struct html_tok t;
-    struct html_token tok;
+    static const bool wants_none[HTML_TAG_COUNT];
+    static struct html_tok t, bare;
+    struct html_token tok, same;
     struct buf out = {0};
     const char *last = html.p;
-    html_begin(&t, html);
-    html_switch(&t, state);
-    t.last_start = SPAN("script");
-    t.foreign = foreign;
+    begin(&t, html, state, foreign);
+    begin(&bare, html, state, foreign);
+    bare.wants_attrs = wants_none;
     while (html_next(&t, &tok)) {
+        insist(html_next(&bare, &same) && same.kind == tok.kind && same.raw.p == tok.raw.p && bare.at == t.at);
+        insist(tok.kind != HTML_START || same.self_closing == tok.self_closing);
         insist(tok.raw.p >= last && tok.raw.p + tok.raw.n <= html.p + html.n);
         last = tok.raw.p + tok.raw.n;
         buf_clear(&out);

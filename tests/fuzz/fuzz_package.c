@@ -39,8 +39,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     g.w = package_writer_new(&(struct package_writer_opts){.level = 1});
-    st = package_body_read(span_of(data + 1, size - 1), data[0], pack_again, &g);
+    st = package_body_read(span_of(data + 1, size - 1), data[0], NULL, pack_again, &g);
     assert(st == ST_OK || st == ST_CORRUPT || st == ST_LIMIT || st == ST_FULL);
+    struct package_tail tail = {0};
+    (void)package_tail_read(span_of(data + 1, size - 1), data[0], &tail);
+    package_tail_done(&tail);
     package_finish(g.w, &(struct package_head){.agent = 1}, &k, &b);
     visits = 0;
     st = package_read(buf_span(&b), &k.open, NULL, count, &visits);

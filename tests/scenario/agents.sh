@@ -19,6 +19,12 @@ wait_quiet 60
 check agents_finish "not quiet after a minute: $(overview .)" [ "$quiet" -ge 12 ]
 pages_of "$tmp/fleet" >"$tmp/got"
 check agents_find_the_same_pages "$(wc -l <"$tmp/got") of $want: $(diff "$tmp/want" "$tmp/got" | head -n 3 | tr '\n' ' ')" cmp -s "$tmp/want" "$tmp/got"
+# What sitemaps and feeds say of them comes along.
+dates_of() { "$orb" export --data "$1" --states | jq -r 'select(.state.listed) | "\(.url) \(.state.listed)"' | LC_ALL=C sort; }
+dates_of "$tmp/alone" >"$tmp/want_dates"
+dates_of "$tmp/fleet" >"$tmp/got_dates"
+check agents_bring_the_dates_of_lists "$(wc -l <"$tmp/got_dates") of $(wc -l <"$tmp/want_dates")" \
+    sh -c '[ -s "$1" ] && cmp -s "$1" "$2"' - "$tmp/want_dates" "$tmp/got_dates"
 # One page in a hundred of a new agent is fetched by another one too, to compare.
 check agents_fetch_nothing_twice_but_samples "$(twice_fetched) of $want pages were fetched again" [ "$(twice_fetched)" -le $((want / 40)) ]
 shares=$("$orb" agent list --data "$tmp/fleet" --json | jq '[.agents[] | select(.networks > 0)] | length')
@@ -75,4 +81,8 @@ check agent_status_says_what_it_does "$("$orb_agent" status --data "$tmp/athens"
 
 stop_process "$fleet_pid"
 check_index index_has_every_page_once "$tmp/fleet" "$searchable"
+# PDFs were read by agents, files are known by name, and the coordinator knows as much of them as a crawl alone.
+files() { "$orb" search --data "$1" --json --limit 100 type:pdf,png,csv,markdown | jq -c '[.results[] | [.url, .title, .type, .bytes, .lang]] | sort'; }
+check documents_are_the_same_as_alone "$(files "$tmp/fleet") is not $(files "$tmp/alone")" [ "$(files "$tmp/fleet")" = "$(files "$tmp/alone")" ]
+check pdfs_are_among_them "$(files "$tmp/fleet")" sh -c 'echo "$1" | jq -e "map(select(.[2] == \"pdf\" and .[4] != null)) | length >= 3" >/dev/null' - "$(files "$tmp/fleet")"
 exit $failed

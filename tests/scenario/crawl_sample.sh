@@ -36,6 +36,8 @@ control /__ledger >"$tmp/ledger"
 asked=$(awk -F'\t' -v port="$port" '{ print "http://" $3 ":" port $4 }' "$tmp/ledger" | LC_ALL=C sort -u >"$tmp/asked"
     listed refused hidden | LC_ALL=C comm -12 - "$tmp/asked")
 check sample_forbidden_not_asked "asked for: $(echo $asked)" [ -z "$asked" ]
+missing=$(listed list | LC_ALL=C comm -23 - "$tmp/asked")
+check sample_lists_asked "not asked for: $(echo $missing)" [ -z "$missing" ]
 for t in $traps; do
     n=$(grep -cF "$t" "$tmp/asked")
     check "sample_trap_bounded_$(basename "$t")" "$n pages of $t" [ "$n" -le 1100 ]
@@ -57,4 +59,10 @@ same=$(awk -F'\t' '$2 == 304' "$tmp/ledger2" | wc -l)
 check sample_recrawl_conditional "$same of $asked answers were 304" [ "$same" -gt $((asked / 4)) ]
 fresh=$(awk -F'\t' '$2 == 200 && $3 == "harbour.example" && $4 == "/boats/goose/history.html"' "$tmp/ledger2" | wc -l)
 check sample_recrawl_sees_change "the changed page was not got again" [ "$fresh" -ge 1 ]
+# How often pages change is counted, and told.
+rate_of() { "$orb" export --data "$tmp/data" --states | jq -r "select(.url | endswith(\"harbour.example:$port$1\")) | .state.changes_a_day"; }
+changed=$(rate_of /boats/goose/history.html) same=$(rate_of /boats/goose/repair.html)
+check sample_recrawl_counts_rates "'$changed' and '$same' changes a day" awk -v a="$changed" -v b="$same" 'BEGIN { exit !(a > 2 * b && b > 0) }'
+"$orb" explain --data "$tmp/data" "http://harbour.example:$port/boats/goose/history.html" >"$tmp/explained" 2>&1
+check sample_recrawl_explains_rates "$(grep changes "$tmp/explained")" grep -q 'changes.*about every' "$tmp/explained"
 exit $failed

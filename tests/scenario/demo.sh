@@ -77,4 +77,44 @@ wait "$pid"
 code=$?
 check "demo_stopped_early (exit code $code)" "exit code $code: $(tail -n 1 "$tmp/early.err")" [ $code -eq 0 -o $code -eq 1 ]
 check demo_stopped_early_leaves_nothing "left: $(ls "$TMPDIR")" [ -z "$(ls "$TMPDIR")" ]
+
+# ---- with agents: each site goes to the nearest ----
+# With namespaces in the router, without them on the recorded world; it says which. The second way is tried everywhere.
+orb_lab=${ORB_LAB_PROGRAM:-$(find_program orb-lab lab)} || exit 4
+near_checks() { # NAME WHAT: what it says it is
+    check "demo_says_$1" "$(sed -n '/^4/,/^SITE/p' "$tmp/out")" grep -q "^This is $2" "$tmp/out"
+    check "demo_$1_gives_reasons" "$(grep -c '^    why: .*measured' "$tmp/out") of 12" [ "$(grep -c '^    why: .*measured' "$tmp/out")" -eq 12 ]
+    check "demo_$1_is_near" "$(grep 'sites went to' "$tmp/out")" grep -q '^12 of 12 sites went to the agent that is nearest' "$tmp/out"
+    check "demo_$1_leaves_nothing" "left: $(ls -A "$TMPDIR")" [ -z "$(ls -A "$TMPDIR")" ]
+}
+ORB_DEMO_RECORDED=1 "$orb" demo --agents 3 --check >"$tmp/out" 2>"$tmp/err"
+code=$?
+check demo_recorded "exit code $code: $(tail -n 1 "$tmp/err") $(grep "^not ok\|missing\|not expected" "$tmp/out" | head -n 5)" [ $code -eq 0 ]
+near_checks recorded 'a recorded world'
+printf 'place one 20.0.0.1\nplace two 20.0.0.2\nrtt * * 1\n' >"$tmp/two.lab"
+if "$orb_lab" up --quiet "$tmp/two.lab" true 2>"$tmp/err"; then
+    rmdir "$TMPDIR"/.orb-lab-* 2>/dev/null
+    "$orb" demo --agents 3 --check >"$tmp/out" 2>"$tmp/err"
+    code=$?
+    check demo_router "exit code $code: $(tail -n 1 "$tmp/err") $(grep "^not ok\|missing\|not expected" "$tmp/out" | head -n 5)" [ $code -eq 0 ]
+    near_checks router 'the router'
+    # Stopped while the router runs.
+    start router --agents 2
+    for _ in $(seq 1200); do
+        pgrep -f "^[^ ]*orb-lab .*$TMPDIR" >/dev/null && break
+        sleep 0.05
+    done
+    sleep 1
+    check demo_router_is_up "$(tail -n 1 "$tmp/router.out")" [ "$(pgrep -fc "^[^ ]*orb-lab .*$TMPDIR")" -ge 1 ]
+    kill -INT "$pid"
+    wait "$pid"
+    code=$?
+    check demo_router_stopped "exit code $code: $(tail -n 1 "$tmp/router.err")" [ $code -eq 1 ]
+    check demo_router_leaves_no_process "$(pgrep -fa "$TMPDIR")" [ "$(pgrep -fc "$TMPDIR")" -eq 0 ]
+    check demo_router_stopped_leaves_nothing "left: $(ls -A "$TMPDIR")" [ -z "$(ls -A "$TMPDIR")" ]
+elif grep -q 'needs network namespaces' "$tmp/err"; then
+    echo "# skipped: no user namespaces for us, the demo in the router was not tried"
+else
+    not_ok lab_comes_up "$(cat "$tmp/err")"
+fi
 exit $failed

@@ -379,7 +379,7 @@ static void send_huge_fields(struct world *w)
     own.fields = fields;
     own.field_count = SUMMARY_FIELDS_MAX;
     own.depth = own.hops = own.page_flags = UINT16_MAX;
-    own.page_flags &= (uint16_t)~PAGE_NOINDEX;
+    own.page_flags &= (uint16_t) ~(PAGE_NOINDEX | PAGE_LIST); /* those are not searched in */
     own.at = INT64_MAX;
     own.body_bytes = own.wire_bytes = own.text_bytes = UINT64_MAX;
     struct summary past = own;

@@ -7,6 +7,7 @@
 # package is only unpacked. FULL=1: compiles it twice too.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/agents_lib.sh"
+. "$(dirname "$0")/package_lib.sh"
 unset ORB_AGENT_CONFIG
 
 # ---- made twice ----
@@ -32,11 +33,14 @@ cat >"$tmp/files.want" <<'L'
 755 usr/bin/orb-agent
 644 usr/lib/systemd/system/orb-agent.service
 755 usr/libexec/orb-worker
+644 usr/share/bash-completion/completions/orb-agent
 644 usr/share/doc/orb-agent/agents.md
 644 usr/share/doc/orb-agent/changelog.Debian.gz
 644 usr/share/doc/orb-agent/changelog.gz
 644 usr/share/doc/orb-agent/copyright
+644 usr/share/fish/vendor_completions.d/orb-agent.fish
 644 usr/share/man/man1/orb-agent.1.gz
+644 usr/share/zsh/vendor-completions/_orb-agent
 L
 check package_has_its_files "$(diff "$tmp/files" "$tmp/files.want" | tr '\n' ' ')" cmp -s "$tmp/files" "$tmp/files.want"
 others=$(dpkg-deb -c "$deb" | awk '$2 != "root/root"' | wc -l)
@@ -60,36 +64,12 @@ check manual_is_right "mandoc complains" sh -c 'gzip -dc "$1" | mandoc -Tlint -W
 # ---- the unit ----
 
 unit=$root/usr/lib/systemd/system/orb-agent.service
-setting() { sed -n "s/^$1=//p" "$unit"; }
 start=$(setting ExecStart)
 check unit_starts_what_is_installed "$start" [ -x "$root${start%% *}" ]
 case $start in *orb://*) not_ok unit_has_no_token "$start" ;; *--join\ @/etc/orb/agent.join*) ok unit_has_no_token ;; *) not_ok unit_has_no_token "$start" ;; esac
 
 # ---- installed, in a copy of this machine ----
 
-machine=""
-make_machine() {
-    mkdir -p "$tmp/machine"
-    # shellcheck disable=SC2016
-    unshare --mount sh -c '
-        mount -t tmpfs tmpfs "$1" && mkdir "$1/upper" "$1/work" "$1/copy" &&
-        mount -t overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" overlay "$1/copy" &&
-        mount --rbind /proc "$1/copy/proc" && mount --rbind /dev "$1/copy/dev" && mount -t tmpfs tmpfs "$1/copy/run" &&
-        echo ready && exec sleep 600' - "$tmp/machine" >"$tmp/machine.out" 2>"$tmp/machine.err" &
-    machine_pid=$!
-    pids="$pids $machine_pid"
-    for _ in $(seq 100); do
-        grep -q ready "$tmp/machine.out" && return 0
-        kill -0 "$machine_pid" 2>/dev/null || return 1
-        sleep 0.05
-    done
-    return 1
-}
-# As root, in that copy.
-on_machine() { nsenter --mount="/proc/$machine_pid/ns/mnt" chroot "$tmp/machine/copy" "$@"; }
-onto_machine() { # PATH, from standard input: keeps what owner and mode it has
-    on_machine tee "$1" >/dev/null
-}
 if [ "$(id -u)" = 0 ] && make_machine; then
     machine=1
     on_machine sh -c 'cat >/orb-agent.deb' <"$deb"
@@ -167,40 +147,10 @@ check it_ends_in_order "exit code $code" [ $code = 0 ]
 
 # ---- what it asked the kernel for ----
 
-# All names of the sets and calls given, by systemd's own lists.
-allowed_calls() { # NAME...
-    systemd-analyze syscall-filter 2>/dev/null | awk -v wanted="$*" '
-        /^@/ { set = $1; next }
-        /^ +[^# ]/ { has[set] = has[set] " " $1 }
-        END {
-            n = split(wanted, todo, " ")
-            for (i = 1; i <= n; i++) {
-                if (done[todo[i]]++) continue
-                if (todo[i] !~ /^@/) { print todo[i]; continue }
-                m = split(has[todo[i]], more, " ")
-                for (k = 1; k <= m; k++) todo[++n] = more[k]
-            }
-        }' | LC_ALL=C sort -u
-}
 if [ "$machine" ] && command -v systemd-analyze >/dev/null && on_machine test -s /trace; then
-    on_machine cat /trace >"$tmp/trace"
-    # The family of a socket, the calls; "resumed" lines are the ends of calls that were seen to begin.
-    sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/trace" | LC_ALL=C sort -u >"$tmp/calls"
-    # shellcheck disable=SC2046
-    allowed_calls $(setting SystemCallFilter) >"$tmp/calls.allowed"
+    check_trace "" /var/lib/orb-agent
     # orb-worker tries what it must not do only in its own self-test; its filter ends it there.
-    denied=$(LC_ALL=C comm -23 "$tmp/calls" "$tmp/calls.allowed" | tr '\n' ' ')
-    check unit_allows_every_call "not allowed: $denied" [ -z "$denied" ]
     check worker_locked_itself_up "no seccomp in the trace" grep -qE '(^| )seccomp\(|PR_SET_SECCOMP' "$tmp/trace"
-    families=$(sed -nE 's/.*[ ]socket\((AF_[A-Z0-9]+),.*/\1/p' "$tmp/trace" | LC_ALL=C sort -u | while read -r f; do
-        case " $(setting RestrictAddressFamilies) " in *" $f "*) ;; *) echo "$f" ;; esac
-    done)
-    check unit_allows_every_socket "not allowed: $families" [ -z "$families" ]
-    executable=$(grep -E 'mmap\(.*PROT_WRITE\|PROT_EXEC|mprotect\(.*PROT_EXEC' "$tmp/trace" | head -n 1)
-    check no_memory_is_written_and_run "$executable" [ -z "$executable" ]
-    written=$(grep -E 'open(at)?\(.*O_(WRONLY|RDWR|CREAT)' "$tmp/trace" | grep -v ' = -1 ' | grep -oE '"[^"]*"' | tr -d '"' |
-        grep -vE '^(/var/lib/orb-agent/|/dev/null$|/tmp/)' | LC_ALL=C sort -u | head -n 3 | tr '\n' ' ')
-    check nothing_is_written_elsewhere "$written" [ -z "$written" ]
 fi
 
 # ---- upgraded, removed, purged ----

@@ -23,7 +23,7 @@ out=$(mktemp -d "${TMPDIR:-/tmp}/orb-scenarios.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 if [ $# -eq 0 ]; then
     # The long ones first.
-    set -- agents_kill agents_faults strangers hostile agents package agents_programs agents_wide adopt kill compare_sites power_cut sample_web crawl_sample demo signals disk
+    set -- agents_kill agents_faults strangers hostile agents package package_orb agents_programs agents_wide recrawl adopt kill compare_sites power_cut sample_web crawl_sample demo signals disk lab lab_servers lab_play nearest drift rules warc import agents_warc care agents_care ping getting_started
 fi
 printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -n 1 sh "$here/run.sh" --one "$out"
 passed=$(cat "$out"/*.out | grep -c '^ok ')

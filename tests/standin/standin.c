@@ -18,6 +18,8 @@ struct standin {
     struct digest256 fingerprint;
     struct buf version;
     standin_fetch_fn *fetch;
+    standin_probe_fn *probe;
+    standin_path_fn *path;
     void *arg;
     uint64_t boot;
     mono_ms started;
@@ -31,6 +33,8 @@ struct standin {
     struct agent_settings settings;
     struct outcome *outcomes; /* owned array: not told yet, in `made` */
     size_t outcome_count, outcome_cap;
+    struct probe_report *probes; /* owned array: not told yet, as outcomes */
+    size_t probe_count, probe_cap;
     struct arena made;
     struct arena answer; /* of the last poll */
     struct order *fresh; /* in it */
@@ -55,6 +59,8 @@ status standin_join(const struct standin_opts *o, struct standin **out, struct b
     struct standin *s = mem_alloc(sizeof(*s));
     sign_key_of(o->seed ? o->seed : seed, &s->key);
     s->fetch = o->fetch;
+    s->probe = o->probe;
+    s->path = o->path;
     s->arg = o->arg;
     s->obeys = s->wants_setup = true;
     s->told_state = TASK_RUNNING;
@@ -103,6 +109,7 @@ void standin_free(struct standin *s)
     }
     free(s->tasks);
     free(s->outcomes);
+    free(s->probes);
     arena_done(&s->made);
     arena_done(&s->answer);
     buf_done(&s->version);
@@ -261,6 +268,26 @@ static status take_fetch(struct standin *s, struct span body, struct outcome *ou
     return ST_OK;
 }
 
+static status take_probes(struct standin *s, struct span body)
+{
+    struct probe_order o;
+    status st = probe_order_unpack(&s->answer, body, &o);
+    for (size_t i = 0; st == ST_OK && i < o.probe_count; i++) {
+        struct span reached = o.probes[i].address;
+        double ms = s->probe(s->arg, &o.probes[i], &reached);
+        s->probes = mem_grow(s->probes, &s->probe_cap, s->probe_count + 1, sizeof(*s->probes));
+        s->probes[s->probe_count++] = (struct probe_report){.id = o.probes[i].id,
+                                                            .st = ms < 0 ? ST_TIMEOUT : ST_OK,
+                                                            .kind = 1,
+                                                            .address = arena_copy(&s->made, reached),
+                                                            .samples = ms < 0 ? 0 : 3,
+                                                            .lost = ms < 0 ? 3 : 0,
+                                                            .min_us = ms < 0 ? 0 : (uint32_t)(ms * 1000),
+                                                            .median_us = ms < 0 ? 0 : (uint32_t)(ms * 1000)};
+    }
+    return st;
+}
+
 /* As a real agent does: only some kinds have an outcome when all is well (agent/orders.c). */
 static void carry_out(struct standin *s, const struct order *o)
 {
@@ -288,14 +315,19 @@ static void carry_out(struct standin *s, const struct order *o)
     case ORDER_QUIT:
         is_told = false;
         break;
+    case ORDER_PROBE:
+        out.st = s->probe ? take_probes(s, o->body) : ST_UNSUPPORTED;
+        is_told = false;
+        break;
     case ORDER_PROGRAM:
     case ORDER_UPDATE:
     case ORDER_IDENTITY:
     case ORDER_REKEY:
     default:
         out.st = ST_UNSUPPORTED;
-        out.why = SPAN("a stand-in does not");
     }
+    if (out.st == ST_UNSUPPORTED)
+        out.why = SPAN("a stand-in does not");
     if (is_told || out.st != ST_OK)
         put_outcome(s, &out);
 }
@@ -359,6 +391,26 @@ static void put_setup(struct report *r)
                                     .zone = SPAN("UTC")};
 }
 
+static void put_timings(struct standin *s, struct arena *a, struct report *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->task_count; i++)
+        n += s->tasks[i]->network_count;
+    struct network_timing *list = arena_alloc(a, (n + 1) * sizeof(*list));
+    out->timings = list;
+    for (size_t i = 0; s->path && i < s->task_count; i++)
+        for (size_t k = 0; k < s->tasks[i]->network_count && !s->tasks[i]->is_ended; k++) {
+            double ms = s->path(s->arg, s->tasks[i]->networks[k]);
+            uint32_t us = ms > 0 ? (uint32_t)(ms * 1000) : 0;
+            if (us)
+                list[out->timing_count++] = (struct network_timing){.network = s->tasks[i]->networks[k],
+                                                                    .requests = 1,
+                                                                    .rtt_min_us = us,
+                                                                    .rtt_median_us = us,
+                                                                    .total_median_us = us};
+        }
+}
+
 void standin_report(struct standin *s, struct arena *a, struct report *out)
 {
     struct task_report *tasks = arena_alloc(a, (s->task_count + 1) * sizeof(*tasks));
@@ -374,6 +426,8 @@ void standin_report(struct standin *s, struct arena *a, struct report *out)
                            .uptime_ms = clock_mono() - s->started,
                            .outcomes = s->outcomes,
                            .outcome_count = s->outcome_count,
+                           .probes = s->probes,
+                           .probe_count = s->probe_count,
                            .tasks = tasks,
                            .task_count = s->task_count};
     for (size_t i = 0; i < s->task_count; i++) {
@@ -383,6 +437,7 @@ void standin_report(struct standin *s, struct arena *a, struct report *out)
         out->pages += s->told_fetched;
         out->requests += s->told_fetched;
     }
+    put_timings(s, a, out);
     if (s->wants_setup)
         put_setup(out);
 }
@@ -407,7 +462,7 @@ status standin_poll_bytes(struct standin *s, struct span body, int64_t wait_ms, 
     got.status = answer.status;
     if (st == ST_OK && answer.status == 200) {
         /* What was told so far was heard; what comes of the new orders is told by the next report. */
-        s->outcome_count = 0;
+        s->outcome_count = s->probe_count = 0;
         arena_reset(&s->made);
         st = take_answer(s, buf_span(&answer.body), &got);
     }

@@ -20,11 +20,19 @@ struct standin;
  * the next poll. Called on the thread that polls. */
 typedef void standin_fetch_fn(void *arg, struct fetched_page *out);
 
+/* How far the site or the address that is asked for is from here, in ms; < 0: no answer. *reached: an address that
+ * lives until the next poll, where that is not the one asked for. Called on the thread that polls. */
+typedef double standin_probe_fn(void *arg, const struct probe_ask *ask, struct span *reached);
+/* The round trip of the requests to a network that it crawls, in ms, told with every report; <= 0: nothing to tell. */
+typedef double standin_path_fn(void *arg, struct span network);
+
 struct standin_opts {
     struct span line;          /* what it joins with: orb://... */
     const unsigned char *seed; /* SIGN_SEED_BYTES for its key; NULL: drawn */
     struct span version;       /* empty: that of an orb-agent of this tree */
     standin_fetch_fn *fetch;   /* answers orders to look at pages; NULL: they cannot be fetched */
+    standin_probe_fn *probe;   /* answers probes; NULL: it does not know how */
+    standin_path_fn *path;     /* NULL: it tells no round trips */
     void *arg;
     const struct log *log; /* may be NULL */
 };

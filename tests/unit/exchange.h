@@ -13,6 +13,7 @@
 #include "plan/frontier.h"
 #include "wire/control.h"
 #include "wire/join.h"
+#include "wire/capture.h"
 #include "wire/package.h"
 #include "wire/paths.h"
 
@@ -368,11 +369,14 @@ static inline void orders_of_all_other_kinds(struct buf *out)
 {
     static const struct span networks[] = {SPAN_INIT(EXCHANGE_NETWORK)};
     static const struct span urls[] = {SPAN_INIT(EXCHANGE_SITE "docs/a"), SPAN_INIT(EXCHANGE_SITE "docs/b")};
+    static const struct probe_ask probes[] = {
+        {UINT64_C(1) << 40, SPAN_INIT(EXCHANGE_SITE), SPAN_INIT(EXCHANGE_ADDRESS), 1024, 1, 2},
+        {.id = 78, .address = SPAN_INIT("2001:db8::1")}};
     struct order_list o = {.first = 3};
     struct poll_answer p = {.lease_ms = 600000, .have = 1};
     struct buf program = {0};
     recheck_order_pack(
-        &(struct recheck_order){.task = 1, .pages_max = 100, .older_than = EXCHANGE_AT, .is_whole = true},
+        &(struct recheck_order){.task = 1, .pages_max = 100, .older_than = EXCHANGE_AT, .is_whole = true, .visit = 12},
         order_add(&o, ORDER_RECHECK));
     fetch_order_pack(&(struct fetch_order){.urls = urls, .url_count = 2}, order_add(&o, ORDER_FETCH));
     make_program(&program);
@@ -384,6 +388,12 @@ static inline void orders_of_all_other_kinds(struct buf *out)
     order_update_1(&o);
     order_identity_1(&o);
     (void)order_add(&o, ORDER_REKEY);
+    probe_order_pack(&(struct probe_order){.probes = probes, .probe_count = 2}, order_add(&o, ORDER_PROBE));
+    refuse_order_pack(&(struct refuse_order){.is_first = true, .places = SPAN("a.example\n.b.example\n")},
+                      order_add(&o, ORDER_REFUSE));
+    told_order_pack(
+        &(struct told_order){.task = 1, .at = EXCHANGE_AT, .urls = SPAN(EXCHANGE_SITE "docs/a\n" EXCHANGE_SITE "b\n")},
+        order_add(&o, ORDER_TOLD));
     end_order_pack(&(struct end_order){.task = 1, .networks = networks, .network_count = 1},
                    order_add(&o, ORDER_END_TASK));
     end_order_pack(&(struct end_order){.task = 1}, order_add(&o, ORDER_END_TASK));
@@ -427,6 +437,7 @@ static inline void make_poll_full(struct exchanges *x)
                                              .digest = UINT64_C(0x1122334455667788),
                                              .sketch = UINT64_MAX,
                                              .words_sketch = 77,
+                                             .text = SPAN("0123456789abcdef"),
                                              .address = SPAN(EXCHANGE_ADDRESS)},
                       &page);
     make_host(&host);
@@ -434,12 +445,17 @@ static inline void make_poll_full(struct exchanges *x)
     struct outcome outcomes[] = {
         {.number = 1, .st = ST_REFUSED, .why = SPAN("the owner says no"), .parts = pages, .part_count = 1},
         {.number = 2, .st = ST_OK, .parts = hosts, .part_count = 1}};
-    static const struct task_report tasks[] = {{1, TASK_RUNNING, 10, 20, 30, 40, 50, 60}, {2, TASK_ENDED, .gone = 1}};
+    static const struct task_report tasks[] = {
+        {1, TASK_RUNNING, 10, 20, 30, 40, 50, 60, true, {12, 100, 1, 2, 3, 4, 5000, EXCHANGE_AT, 6}},
+        {2, TASK_ENDED, .gone = 1}};
     static const struct stray_host strays[] = {{1, SPAN_INIT("two.example"), SPAN_INIT("127.2.2.1")}};
-    static const struct network_timing timings[] = {{SPAN_INIT(EXCHANGE_NETWORK), 9, 100, 200, 300, 400}};
+    static const struct network_timing timings[] = {{SPAN_INIT(EXCHANGE_NETWORK), 9, 100, 200, 300, 400, 5000}};
     static const struct program_report programs[] = {{SPAN_INIT("prices"), 7, 11, 12, true, SPAN_INIT("line 1: nil")}};
     static const struct span refused[] = {SPAN_INIT("order 9: not signed"), SPAN_INIT("192.0.2.0/24 is refused")};
     static const struct error_count errors[] = {{ERROR_TIMEOUT, 3}, {ERROR_OTHER, 1}, {ERROR_ROBOTS, 5}};
+    static const struct probe_report probes[] = {
+        {UINT64_C(1) << 40, ST_TIMEOUT, 2, SPAN_INIT(EXCHANGE_ADDRESS), 3, 4, 500, 600, 700},
+        {.id = 78, .kind = 1, .samples = 3, .min_us = 20, .median_us = 30}};
     struct report r = {.wire_version = WIRE_VERSION,
                        .version = SPAN("0.1.0"),
                        .boot = UINT64_C(0xfedcba9876543210),
@@ -471,7 +487,11 @@ static inline void make_poll_full(struct exchanges *x)
                        .refused = refused,
                        .refused_count = 2,
                        .errors_by_kind = errors,
-                       .error_kind_count = 3};
+                       .error_kind_count = 3,
+                       .probes = probes,
+                       .probe_count = 2,
+                       .tasks_max = 64,
+                       .tasks_busy = 7};
     report_pack(&r, &body);
     orders_of_all_other_kinds(&answer);
     exchange_call(x, "poll-full", "POST", PATH_POLL "?wait=0&more=1", &body, 200, &answer);
@@ -538,8 +558,19 @@ static inline void make_package(struct buf *out)
                            .link_count = 3,
                            .fields = fields,
                            .field_count = 1};
+    /* The answer as it came: since 1.4. */
+    struct buf captured = {0};
+    const struct warc_capture answer = {.at = EXCHANGE_AT - 45,
+                                        .request = SPAN("GET /docs/a HTTP/1.1\r\nHost: x\r\n\r\n"),
+                                        .head = SPAN("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
+                                        .body = SPAN("<p>as it \0 came"),
+                                        .cut = WARC_CUT_LENGTH,
+                                        .is_http2 = true};
+    assert_true(capture_pack(&answer, &captured));
     struct summary words = page, moved = {.at = EXCHANGE_AT + 2000, .url = SPAN(EXCHANGE_SITE "docs/c")};
     struct summary failed = {.at = EXCHANGE_AT + 3000, .url = SPAN(EXCHANGE_SITE "docs/d"), .failure = ST_TIMEOUT};
+    page.capture = buf_span(&captured);
+    page.rate = UINT64_C(0x3fc000004a98f500);
     words.at += 1000;
     words.digest++;
     words.url = SPAN(EXCHANGE_SITE "docs/b");
@@ -561,6 +592,7 @@ static inline void make_package(struct buf *out)
     package_add_visit(w, 1, SUMMARY_TEXT, &failed);
     package_finish(w, &head, &k, out);
     package_writer_free(w);
+    buf_done(&captured);
 }
 
 static inline void make_piece(struct exchanges *x, const char *name, uint64_t sequence, size_t offset, size_t all,
@@ -608,6 +640,7 @@ static inline void make_states(struct exchanges *x)
         field_str(&state, 6, "\"e1\"");
         field_str(&state, 7, "Mon, 16 Nov 2026 10:00:00 GMT");
         field_u64(&state, 8, 1);
+        field_u64(&state, 9, UINT64_C(0x3fc000004a98f500) + i);
         field_text(&answer, 1, buf_span(&state));
     }
     exchange_call(x, "states", "GET", PATH_STATES "?task=1&after=0", &none, 200, &answer);

@@ -16,8 +16,10 @@ struct shape {
 static const struct shape shape_flat[] = {{0}};
 static const struct shape shape_order[] = {{3, shape_flat}, {0}};
 static const struct shape shape_poll_answer[] = {{4, shape_order}, {0}};
-static const struct shape shape_report[] = {{19, shape_flat}, {20, shape_flat}, {21, shape_flat}, {22, shape_flat},
-                                            {23, shape_flat}, {24, shape_flat}, {26, shape_flat}, {0}};
+static const struct shape shape_task_report[] = {{9, shape_flat}, {0}};
+static const struct shape shape_report[] = {{19, shape_flat}, {20, shape_flat}, {21, shape_task_report},
+                                            {22, shape_flat}, {23, shape_flat}, {24, shape_flat},
+                                            {26, shape_flat}, {27, shape_flat}, {0}};
 static const struct shape shape_states[] = {{1, shape_flat}, {0}};
 
 static inline void put_unknown(struct buf *out)
@@ -127,6 +129,7 @@ static inline void package_grow(struct span package, struct buf *out)
     assert_false(u.bad);
     buf_put(&grown, buf_span(&columns));
     size_t before = grown.n;
+    buf_put(&grown, span_of(u.at, (size_t)(u.end - u.at))); /* the tail that it has */
     put_unknown(&grown);
     head.tail_bytes = (uint32_t)(grown.n - before);
     head.raw_bytes = grown.n;

@@ -32,7 +32,11 @@ AGAIN(fetch_order, A_LIST)
 AGAIN(program_order, )
 AGAIN(update_order, )
 AGAIN(identity_order, )
+AGAIN(probe_order, A_LIST)
+AGAIN(refuse_order, )
+AGAIN(told_order, )
 AGAIN(fetched_page, )
+AGAIN(visit_report, )
 
 /* The first field `down` of a message, or the message itself when that is 0. */
 static inline struct span known_inside(struct span m, unsigned down)

@@ -187,6 +187,9 @@ static inline void show_small_order(struct show *w, const struct order *o)
     struct recheck_order r = {0};
     struct fetch_order f = {0};
     struct program_order p = {0};
+    struct probe_order b = {0};
+    struct refuse_order u = {0};
+    struct told_order t = {0};
     if (o->kind == ORDER_END_TASK) {
         show_status(out, "end", end_order_unpack(&w->arena, o->body, &e));
         NUMBER("end", e, task);
@@ -197,6 +200,7 @@ static inline void show_small_order(struct show *w, const struct order *o)
         NUMBER("recheck", r, pages_max);
         NUMBER("recheck", r, older_than);
         NUMBER("recheck", r, is_whole);
+        NUMBER("recheck", r, visit);
     } else if (o->kind == ORDER_FETCH) {
         show_status(out, "fetch", fetch_order_unpack(&w->arena, o->body, &f));
         show_texts(out, "fetch", "url", f.urls, f.url_count);
@@ -206,6 +210,25 @@ static inline void show_small_order(struct show *w, const struct order *o)
         NUMBER("program", p, serial);
         NUMBER("program", p, is_removed);
         show_program(out, p.bytes);
+    } else if (o->kind == ORDER_PROBE) {
+        show_status(out, "probe", probe_order_unpack(&w->arena, o->body, &b));
+        for (size_t i = 0; i < b.probe_count; i++) {
+            NUMBER("probe", b.probes[i], id);
+            TEXT("probe", b.probes[i], url);
+            TEXT("probe", b.probes[i], address);
+            NUMBER("probe", b.probes[i], port);
+            NUMBER("probe", b.probes[i], kind);
+            NUMBER("probe", b.probes[i], samples);
+        }
+    } else if (o->kind == ORDER_REFUSE) {
+        show_status(out, "refuse", refuse_order_unpack(o->body, &u));
+        NUMBER("refuse", u, is_first);
+        TEXT("refuse", u, places);
+    } else if (o->kind == ORDER_TOLD) {
+        show_status(out, "told", told_order_unpack(o->body, &t));
+        NUMBER("told", t, task);
+        NUMBER("told", t, at);
+        TEXT("told", t, urls);
     }
 }
 
@@ -269,8 +292,22 @@ static inline void show_outcome(struct buf *out, const struct outcome *o)
         NUMBER("page", p, digest);
         NUMBER("page", p, sketch);
         NUMBER("page", p, words_sketch);
+        TEXT("page", p, text);
         TEXT("page", p, address);
     }
+}
+
+static inline void show_visit_report(struct buf *out, const struct visit_report *v)
+{
+    NUMBER("visit", *v, number);
+    NUMBER("visit", *v, looked);
+    NUMBER("visit", *v, changed);
+    NUMBER("visit", *v, added);
+    NUMBER("visit", *v, gone);
+    NUMBER("visit", *v, failed);
+    NUMBER("visit", *v, took_ms);
+    NUMBER("visit", *v, changed_at);
+    NUMBER("visit", *v, told);
 }
 
 static inline void show_report_parts(struct buf *out, const struct report *r)
@@ -286,6 +323,7 @@ static inline void show_report_parts(struct buf *out, const struct report *r)
         NUMBER("task", r->tasks[i], errors);
         NUMBER("task", r->tasks[i], gone);
         NUMBER("task", r->tasks[i], bytes);
+        show_visit_report(out, &r->tasks[i].visit);
     }
     for (size_t i = 0; i < r->stray_count; i++) {
         NUMBER("stray", r->strays[i], task);
@@ -310,6 +348,17 @@ static inline void show_report_parts(struct buf *out, const struct report *r)
     }
     for (size_t i = 0; i < r->error_kind_count; i++)
         show_number(out, "errors", error_kind_name(r->errors_by_kind[i].kind), r->errors_by_kind[i].count);
+    for (size_t i = 0; i < r->probe_count; i++) {
+        NUMBER("probe", r->probes[i], id);
+        buf_printf(out, "probe.st %s\n", status_name(r->probes[i].st));
+        NUMBER("probe", r->probes[i], kind);
+        TEXT("probe", r->probes[i], address);
+        NUMBER("probe", r->probes[i], samples);
+        NUMBER("probe", r->probes[i], lost);
+        NUMBER("probe", r->probes[i], min_us);
+        NUMBER("probe", r->probes[i], median_us);
+        NUMBER("probe", r->probes[i], server_us);
+    }
 }
 
 static inline void show_report(struct show *w, struct span body)
@@ -335,6 +384,8 @@ static inline void show_report(struct show *w, struct span body)
     NUMBER("report", r, memory_bytes);
     NUMBER("report", r, disk_free_bytes);
     NUMBER("report", r, uptime_ms);
+    NUMBER("report", r, tasks_max);
+    NUMBER("report", r, tasks_busy);
     if (r.has_setup)
         show_setup(out, &r.setup);
     show_report_parts(out, &r);
@@ -415,7 +466,7 @@ static inline status show_visit(void *arg, uint64_t task, summary_kind kind, con
 #undef S
 #define N(member) NUMBER("visit", *s, member)
     N(at), N(depth), N(hops), N(is_refused), N(is_known), N(is_html), N(is_keywords), N(failure), N(http_status),
-        N(page_flags), N(digest), N(body_bytes), N(wire_bytes), N(text_bytes);
+        N(page_flags), N(digest), N(body_bytes), N(wire_bytes), N(text_bytes), N(rate);
 #undef N
     buf_printf(out, "visit.us %d %d %d %d %d\n", s->dns_us, s->connect_us, s->tls_us, s->first_byte_us, s->total_us);
     for (size_t i = 0; i < s->heading_count; i++)
@@ -427,6 +478,15 @@ static inline status show_visit(void *arg, uint64_t task, summary_kind kind, con
     }
     for (size_t i = 0; i < s->field_count; i++)
         buf_printf(out, "visit.field %.*s %.*s\n", SPAN_ARG(s->fields[i].name), SPAN_ARG(s->fields[i].value));
+    struct warc_capture c;
+    if (s->capture.n && capture_unpack(s->capture, &c) == ST_OK) {
+        NUMBER("capture", c, at);
+        NUMBER("capture", c, cut);
+        NUMBER("capture", c, is_http2);
+        show_bytes(out, "capture", "request", c.request);
+        show_bytes(out, "capture", "head", c.head);
+        show_bytes(out, "capture", "body", c.body);
+    }
     return ST_OK;
 }
 

@@ -218,12 +218,39 @@ static void finds_the_network_of_an_address(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct addr a = parse(cases[i].addr);
         struct network n = addr_network(&a), back;
-        char text[ADDR_TEXT_MAX + 4];
+        char text[NETWORK_TEXT_MAX];
         CHECK_SPAN(cases[i].addr, span_str(network_format(&n, text)), span_str(cases[i].network));
         CHECK(cases[i].addr, network_has(&n, &a));
         CHECK_STATUS(cases[i].addr, network_parse(span_str(text), &back), ST_OK);
         CHECK(cases[i].addr, network_eq(&n, &back));
     }
+}
+
+static void a_network_may_be_meant_in_parts(void **state)
+{
+    static const struct {
+        const char *text;
+        uint16_t parts; /* 0: none of this */
+    } cases[] = {{"192.0.2.0/24#00ff", 0xff}, {"2001:db8::/32#8001", 0x8001}, {"192.0.2.0/24#0000", 0},
+                 {"192.0.2.0/24#00FF", 0},    {"192.0.2.0/24#ff", 0},         {"192.0.2.0/24#", 0},
+                 {"192.0.2.0/24#000ff", 0},   {"192.0.2.0#00ff", 0},          {"#00ff", 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct network n, all;
+        char text[NETWORK_TEXT_MAX];
+        CHECK_STATUS(cases[i].text, network_parse(span_str(cases[i].text), &n), cases[i].parts ? ST_OK : ST_INVALID);
+        if (!cases[i].parts)
+            continue;
+        assert_int_equal(n.parts, cases[i].parts);
+        CHECK_SPAN(cases[i].text, span_str(network_format(&n, text)), span_str(cases[i].text));
+        all = n;
+        all.parts = 0;
+        CHECK(cases[i].text, !network_eq(&n, &all) && network_has(&n, &n.first));
+    }
+    struct network longest;
+    char text[NETWORK_TEXT_MAX];
+    struct span most = SPAN("fd00:1111:2222:3333:4444:5555:6666:7777/128#ffff");
+    CHECK_STATUS("longest", network_parse(most, &longest), ST_OK);
+    CHECK_SPAN("longest", span_str(network_format(&longest, text)), most);
 }
 
 static void reads_prefixes_strictly(void **state)
@@ -282,9 +309,13 @@ static void knows_the_bad_ports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_and_writes_addresses),   cmocka_unit_test(classifies_every_special_range),
-        cmocka_unit_test(takes_mapped_addresses_apart), cmocka_unit_test(finds_the_network_of_an_address),
-        cmocka_unit_test(reads_prefixes_strictly),      cmocka_unit_test(knows_the_bad_ports),
+        cmocka_unit_test(reads_and_writes_addresses),
+        cmocka_unit_test(classifies_every_special_range),
+        cmocka_unit_test(takes_mapped_addresses_apart),
+        cmocka_unit_test(finds_the_network_of_an_address),
+        cmocka_unit_test(a_network_may_be_meant_in_parts),
+        cmocka_unit_test(reads_prefixes_strictly),
+        cmocka_unit_test(knows_the_bad_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

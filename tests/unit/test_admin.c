@@ -529,6 +529,78 @@ static void channels_are_added_edited_imported(void **state)
     close_house(&h);
 }
 
+static void a_form_that_forgets_wants_to_be_meant(void **state)
+{
+    static const struct {
+        const char *form, *field;
+    } cases[] = {{"page=/forgotten&places=a.example&why=asked", "f-sure"},
+                 {"page=/forgotten&places=ftp://a.example/&sure=1", "f-places"},
+                 {"page=/forgotten&places=&sure=1", "f-places"}};
+    struct house h;
+    open_house(&h);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char want[64];
+        EXPECT(&h, cases[i].form, post(&h, "/api/v1/forget", cases[i].form, WITH_TOKEN), 400);
+        snprintf(want, sizeof(want), "id=\"%s\"", cases[i].field);
+        struct span body = buf_span(&h.ans.body), field = span_from(body, span_search(body, span_str(want), false));
+        size_t wrong = span_search(field, SPAN("aria-invalid"), false);
+        CHECK(cases[i].form, wrong < field.n && wrong < span_find(field, '>', 0));
+    }
+    EXPECT(&h, "the list", get(&h, "/forgotten?place=a.example%22%3E%3Cb%3E", WITH_TOKEN), 200);
+    CHECK("nothing is forgotten", said(&h, "Nothing is forgotten."));
+    CHECK("a place that the address names", said(&h, "a.example&quot;&gt;&lt;b&gt;</textarea>"));
+    close_house(&h);
+}
+
+static void how_channels_are_kept_fresh_is_told_and_set(void **state)
+{
+    static const struct {
+        const char *form, *want; /* NULL: 400 */
+    } rules[] = {{"weight=2.5", "\"weight\":2.500000,\"never\":false,\"at_most_every_ms\":0,\"at_least_every_ms\":0"},
+                 {"never=true", "\"weight\":2.500000,\"never\":true"},
+                 {"at_most_every=2+h", "\"never\":false,\"at_most_every_ms\":7200000,\"at_least_every_ms\":0"},
+                 {"at_least_every=1+h", NULL},
+                 {"at_least_every=3+h", "\"at_most_every_ms\":7200000,\"at_least_every_ms\":10800000"},
+                 {"at_most_every=", "\"at_most_every_ms\":0,\"at_least_every_ms\":10800000"},
+                 {"every=1+d", "\"never\":false,\"at_most_every_ms\":86400000,\"at_least_every_ms\":86400000"},
+                 {"label=other", "\"every_ms\":86400000"},
+                 {"every=0", "\"never\":true,\"at_most_every_ms\":0,\"at_least_every_ms\":0"},
+                 {"every=", "\"never\":false"},
+                 {"weight=0", NULL},
+                 {"weight=1001", NULL},
+                 {"weight=heavy", NULL},
+                 {"at_most_every=soon", NULL},
+                 {"weight=1", "\"weight\":1.000000,\"never\":false"}};
+    static const char *const strategies[] = {"fixed", "iir", "icr", "off", "greedy"};
+    struct house h;
+    char target[96], edit[128], want[64];
+    open_house(&h);
+    EXPECT(&h, "add", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 200);
+    struct span body = buf_span(&h.ans.body), id = span_cut(body, span_search(body, SPAN("\"id\":\""), false) + 6, 16);
+    snprintf(target, sizeof(target), "/api/v1/channels/%.*s", SPAN_ARG(id));
+    snprintf(edit, sizeof(edit), "%s/edit", target);
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+        EXPECT(&h, rules[i].form, post(&h, edit, rules[i].form, WITH_TOKEN), rules[i].want ? 200 : 400);
+        EXPECT(&h, rules[i].form, get(&h, target, WITH_TOKEN), 200);
+        CHECK(rules[i].form, !rules[i].want || said(&h, rules[i].want));
+    }
+    CHECK("not yet", said(&h, "\"recrawl\":{\"planned\":false,\"under_way\":false") && said(&h, "\"visited\":null"));
+    EXPECT(&h, "figures", get(&h, "/api/v1/recrawl", WITH_TOKEN), 200);
+    CHECK("figures", said(&h, "\"strategy\":\"greedy\"") && said(&h, "\"channels\":0,\"new\":1") &&
+                         said(&h, "\"ceiling\":2.000000,") && said(&h, "\"interval_ms\":3600000"));
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(want, sizeof(want), "strategy=%s", strategies[i]);
+        EXPECT(&h, strategies[i], post(&h, "/api/v1/recrawl", want, WITH_TOKEN), 200);
+        EXPECT(&h, strategies[i], get(&h, "/api/v1/recrawl", WITH_TOKEN), 200);
+        snprintf(want, sizeof(want), "\"strategy\":\"%s\"", strategies[i]);
+        CHECK(strategies[i], said(&h, want));
+    }
+    EXPECT(&h, "unknown", post(&h, "/api/v1/recrawl", "strategy=often", WITH_TOKEN), 400);
+    EXPECT(&h, "none", post(&h, "/api/v1/recrawl", "", WITH_TOKEN), 400);
+    EXPECT(&h, "nobody", post(&h, "/api/v1/recrawl", "strategy=fixed", 0), 401);
+    close_house(&h);
+}
+
 static void programs_are_taken_only_signed_and_rising(void **state)
 {
     struct house h;
@@ -834,6 +906,8 @@ int main(void)
         TEST_IN_FOLDER(roles_bound_what_people_may_do),
         TEST_IN_FOLDER(agents_are_registered_and_told),
         TEST_IN_FOLDER(channels_are_added_edited_imported),
+        TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),
+        TEST_IN_FOLDER(how_channels_are_kept_fresh_is_told_and_set),
         TEST_IN_FOLDER(programs_are_taken_only_signed_and_rising),
         TEST_IN_FOLDER(keys_rotate_and_updates_are_kept),
         TEST_IN_FOLDER(what_agents_say_is_shown_harmlessly),

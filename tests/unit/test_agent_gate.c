@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "agent/gate.h"
+#include "plan/split.h"
 #include "agent/timings.h"
 
 static mono_ms now_ms;
@@ -74,6 +75,8 @@ static void only_tasks_networks_and_pinned_hosts_may_be_asked(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct addr a = addr_of(cases[i].addr);
         CHECK(cases[i].label, gate_may_use(g, span_str(cases[i].host), &a, cases[i].channel) == cases[i].want);
+        if (!cases[i].want)
+            gate_turned_away(g, span_str(cases[i].host), &a, cases[i].channel);
     }
     assert_int_equal(refusals, 3);
     struct arena arena;
@@ -81,12 +84,40 @@ static void only_tasks_networks_and_pinned_hosts_may_be_asked(void **state)
     arena_init(&arena);
     struct network *pinned = gate_pinned_networks(g, 12, &arena, &n);
     assert_int_equal(n, 1);
-    char text[ADDR_TEXT_MAX + 4];
+    char text[NETWORK_TEXT_MAX];
     assert_string_equal(network_format(&pinned[0], text), "9.9.9.0/24");
     gate_remove(g, 11);
     struct addr a = addr_of("5.5.5.9");
     CHECK("its task is gone", !gate_may_use(g, SPAN("a.example"), &a, 1));
     arena_done(&arena);
+    gate_free(g);
+}
+
+static void of_a_split_network_only_its_own_sites_may_be_asked(void **state)
+{
+    struct gate *g = a_gate(false);
+    struct addr a = addr_of("5.5.5.9");
+    struct network mine = {.first = addr_of("5.5.5.0"), .bits = 24}, whole = mine, got;
+    char text[NETWORK_TEXT_MAX];
+    mine.parts = (uint16_t)(1u << split_part(SPAN("a.example")));
+    put_task(g, 11, 1, network_format(&mine, text), NULL);
+    CHECK("ours", gate_may_use(g, SPAN("a.example"), &a, 1));
+    CHECK("ours too", gate_may_use(g, SPAN("www.a.example"), &a, 1));
+    unsigned may = 0;
+    for (int i = 0; i < 160; i++) {
+        char host[32];
+        snprintf(host, sizeof(host), "d%d.example", i);
+        may += gate_may_use(g, span_str(host), &a, 1);
+    }
+    assert_in_range(may, 1, 40);
+    assert_int_equal(gate_parts_of(g, &whole), mine.parts);
+    CHECK("its name", gate_network_of(g, &a, &got) && network_eq(&got, &mine));
+    struct network rest = mine;
+    rest.parts = (uint16_t)~mine.parts;
+    put_task(g, 12, 2, network_format(&rest, text), NULL);
+    assert_int_equal(gate_parts_of(g, &whole), 0); /* all of it */
+    gate_remove(g, 11);
+    assert_int_equal(gate_parts_of(g, &whole), rest.parts);
     gate_free(g);
 }
 
@@ -108,24 +139,24 @@ static void a_stray_is_reported_once_an_hour(void **state)
     arena_init(&arena);
     put_task(g, 11, 1, "5.5.5.0/24", NULL);
     for (int i = 0; i < 3; i++)
-        CHECK("stray", !gate_may_use(g, SPAN("b.example"), &a, 1));
+        gate_turned_away(g, SPAN("b.example"), &a, 1);
     struct stray_host *s = gate_strays(g, &arena, &n);
     assert_int_equal(n, 1);
     assert_int_equal(s[0].task, 11);
     CHECK_SPAN("host", s[0].host, SPAN("b.example"));
     CHECK_SPAN("address", s[0].address, SPAN("7.7.7.7"));
     gate_strays_told(g, n);
-    CHECK("again", !gate_may_use(g, SPAN("b.example"), &a, 1));
+    gate_turned_away(g, SPAN("b.example"), &a, 1);
     gate_strays(g, &arena, &n);
     assert_int_equal(n, 0);
     now_ms += GATE_STRAY_MS;
-    CHECK("an hour later", !gate_may_use(g, SPAN("b.example"), &a, 1));
-    gate_strays(g, &arena, &n);
+    gate_turned_away(g, SPAN("b.example"), &a, 1);
+    gate_strays(g, &arena, &n); /* an hour later */
     assert_int_equal(n, 1);
     for (int i = 0; i < 2 * GATE_STRAYS_MAX; i++) {
         char host[32];
         snprintf(host, sizeof(host), "h%d.example", i);
-        (void)gate_may_use(g, span_str(host), &a, 1);
+        gate_turned_away(g, span_str(host), &a, 1);
     }
     gate_strays(g, &arena, &n);
     CHECK("bounded", n == GATE_STRAYS_MAX);
@@ -170,6 +201,16 @@ static struct summary a_visit(const char *addr, int connect_us, int first_byte_u
                             .total_us = total_us};
 }
 
+static void note(struct timings *t, const struct summary *s)
+{
+    struct addr addr;
+    assert_int_equal(addr_parse(s->address, &addr), ST_OK);
+    struct network n = addr_network(&addr);
+    if (s->total_us >= 0)
+        timings_path(t, &n, s->connect_us > 0 ? (uint32_t)s->connect_us : 11000);
+    timings_add(t, &n, s);
+}
+
 static void timings_are_per_network_and_taken_once(void **state)
 {
     struct timings *t = timings_new(5);
@@ -182,18 +223,18 @@ static void timings_are_per_network_and_taken_once(void **state)
                                    : i == 1 ? 12000
                                             : 0,
                                    i < 2 ? 10000 + 10000 + 5000 : 15000, 40000);
-        timings_add(t, &s);
+        note(t, &s);
     }
     struct summary other = a_visit("198.51.100.1", 20000, 50000, 60000), failed = a_visit("198.51.100.1", -1, -1, -1);
-    timings_add(t, &other);
-    timings_add(t, &failed);
+    note(t, &other);
+    note(t, &failed);
     struct network_timing *got = timings_take(t, &arena, &n);
     assert_int_equal(n, 2);
     struct network_timing *a = span_is(got[0].network, "192.0.2.0/24") ? &got[0] : &got[1];
     CHECK_SPAN("network", a->network, SPAN("192.0.2.0/24"));
     assert_int_equal(a->requests, 9);
     assert_int_equal(a->rtt_min_us, 10000);
-    assert_int_equal(a->rtt_median_us, 10000);
+    assert_int_equal(a->rtt_median_us, 11000);
     assert_int_equal(a->server_median_us, 5000);
     assert_int_equal(a->total_median_us, 40000);
     timings_take(t, &arena, &n);
@@ -202,7 +243,7 @@ static void timings_are_per_network_and_taken_once(void **state)
         char text[32];
         snprintf(text, sizeof(text), "20.%d.%d.1", i / 256, i % 256);
         struct summary s = a_visit(text, 1000, 2000, 3000);
-        timings_add(t, &s);
+        note(t, &s);
     }
     timings_take(t, &arena, &n);
     CHECK("bounded", n > 100 && n <= TIMINGS_NETWORKS);
@@ -214,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_tasks_networks_and_pinned_hosts_may_be_asked),
+        cmocka_unit_test(of_a_split_network_only_its_own_sites_may_be_asked),
         cmocka_unit_test(private_addresses_are_the_owners_to_allow),
         cmocka_unit_test(a_stray_is_reported_once_an_hour),
         cmocka_unit_test(a_visit_belongs_to_the_task_of_its_network),

@@ -68,15 +68,37 @@ static void waits_until_heard_and_when_not_heard_for_too_long(void **state)
     limits_of(NULL, 0, NULL, &l);
     gov_init(&g, 0, 0);
     assert_int_equal(look(&g, &l, quiet(MONDAY, 1000)), GOV_LEASE);
-    gov_heard(&g, 1000, 10 * 60000);
+    gov_heard(&g, 1001, 1000, 10 * 60000);
+    gov_caught_up(&g);
     assert_int_equal(look(&g, &l, quiet(MONDAY, 1000 + 10 * 60000 - 1)), GOV_FINE);
     assert_int_equal(look(&g, &l, quiet(MONDAY, 1000 + 10 * 60000)), GOV_LEASE);
-    gov_heard(&g, 2000000, 60000);
+    gov_heard(&g, 2000001, 2000000, 60000);
+    gov_caught_up(&g);
     assert_int_equal(look(&g, &l, quiet(MONDAY, 2000000)), GOV_FINE);
-    gov_heard(&g, 1500000, 60000); /* an older answer that came late does not shorten it */
+    gov_heard(&g, 2000002, 1500000, 60000); /* an older answer that came late does not shorten it */
     assert_int_equal(look(&g, &l, quiet(MONDAY, 2059999)), GOV_FINE);
-    gov_heard(&g, 2059999, 0);
+    gov_heard(&g, 2059999, 2059999, 0);
     assert_int_equal(look(&g, &l, quiet(MONDAY, INT64_MAX - 1)), GOV_FINE);
+}
+
+static void waits_for_its_orders_after_a_lease_that_was_over(void **state)
+{
+    struct limits l;
+    struct gov g;
+    limits_of(NULL, 0, NULL, &l);
+    gov_init(&g, 0, 0);
+    gov_heard(&g, 1001, 1000, 60000); /* the first one */
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 1001)), GOV_LEASE);
+    gov_caught_up(&g);
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 1002)), GOV_FINE);
+    gov_heard(&g, 60999, 31000, 60000); /* in time */
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 61000)), GOV_FINE);
+    gov_heard(&g, 91000, 90000, 60000); /* too late: others may have its networks */
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 91000)), GOV_LEASE);
+    gov_heard(&g, 92000, 91500, 60000);
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 92000)), GOV_LEASE);
+    gov_caught_up(&g);
+    assert_int_equal(look(&g, &l, quiet(MONDAY, 92000)), GOV_FINE);
 }
 
 /* ---- hours ---- */
@@ -93,7 +115,8 @@ static void works_in_both_its_hours_only(void **state)
     struct gov g;
     limits_of(own, 2, &theirs, &l);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct gov_verdict v;
         struct gov_reading r = quiet(MONDAY + cases[i].hour * HOUR_MS, cases[i].hour * HOUR_MS);
@@ -114,7 +137,8 @@ static void without_hours_it_always_works(void **state)
     struct gov_reading r = quiet(MONDAY, 5);
     limits_of(NULL, 0, NULL, &l);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     gov_look(&g, &l, &r, &v);
     assert_true(v.may_talk && v.may_crawl);
     assert_true(v.hours_change == INT64_MAX);
@@ -130,7 +154,8 @@ static void the_bytes_of_a_day_are_used_once(void **state)
     struct gov_reading r = quiet(MONDAY + 5000, 1000);
     limits_of(own, 2, NULL, &l);
     gov_init(&g, MONDAY / DAY_MS, 400); /* before a restart */
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     r.traffic_bytes = 599;
     assert_int_equal(look(&g, &l, r), GOV_FINE);
     r.traffic_bytes = 600;
@@ -159,7 +184,8 @@ static void idle_only_waits_for_a_quiet_minute(void **state)
     limits_of(own, 1, NULL, &l);
     limits_of(NULL, 0, NULL, &careless);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     assert_int_equal(look(&g, &l, r), GOV_FINE);
     r.others_share = 0.5;
     assert_int_equal(look(&g, &l, r), GOV_BUSY);
@@ -184,7 +210,8 @@ static void stops_at_the_disk_limit_and_not_on_and_off(void **state)
     struct gov_reading r = quiet(MONDAY, 1000);
     limits_of(own, 2, NULL, &l);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     r.spool_bytes = 1;
     r.disk_used_bytes = 159 << 20;
     assert_int_equal(look(&g, &l, r), GOV_FINE);
@@ -207,7 +234,8 @@ static void memory_that_does_not_come_back_opens_the_crawl_anew(void **state)
     struct gov_reading r = quiet(MONDAY, 1000);
     limits_of(own, 2, NULL, &l);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     r.rss_bytes = 101 << 20;
     gov_look(&g, &l, &r, &v);
     assert_true(v.reason == GOV_MEMORY && !v.must_reopen);
@@ -228,7 +256,8 @@ static void a_pause_of_the_coordinator_holds(void **state)
     struct gov g;
     limits_of(NULL, 0, &theirs, &l);
     gov_init(&g, 0, 0);
-    gov_heard(&g, 0, 0);
+    gov_heard(&g, 0, 0, 0);
+    gov_caught_up(&g);
     assert_int_equal(look(&g, &l, quiet(MONDAY, 5)), GOV_PAUSED);
 }
 
@@ -237,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_two_limits_the_lower_holds),
         cmocka_unit_test(waits_until_heard_and_when_not_heard_for_too_long),
+        cmocka_unit_test(waits_for_its_orders_after_a_lease_that_was_over),
         cmocka_unit_test(works_in_both_its_hours_only),
         cmocka_unit_test(without_hours_it_always_works),
         cmocka_unit_test(the_bytes_of_a_day_are_used_once),

@@ -106,6 +106,9 @@ struct world {
     struct fake fake; /* first: the scripts cast */
     struct site site;
     struct buf seed, channel;
+    struct probe_report probes[8]; /* as they came, without their texts */
+    size_t probe_count;
+    struct visit_report visit;
 };
 
 static void world_start(struct world *w, fake_script *script)
@@ -195,11 +198,14 @@ static void script_life(struct fake *f, const struct report *r)
     } else if (f->step == 1 && all_done(f) && task_is(r, TASK_DONE) && visits_of(f, "/p11") && r->spool_packages == 0) {
         struct buf body = {0};
         atomic_store(&w->site.edition, 2);
-        recheck_order_pack(&(struct recheck_order){.task = 1}, &body);
+        recheck_order_pack(&(struct recheck_order){.task = 1, .visit = 5}, &body);
         fake_order(f, ORDER_RECHECK, buf_span(&body));
         buf_done(&body);
         f->step = 2;
-    } else if (f->step == 2 && all_done(f) && task_is(r, TASK_DONE) && visits_of(f, "/p3") == 2) {
+    } else if (f->step == 2 && all_done(f) && task_is(r, TASK_DONE) && visits_of(f, "/p3") == 2 &&
+               r->tasks[0].has_visit) {
+        w->visit = r->tasks[0].visit;
+        CHECK("its slots", r->tasks_max == 64 && r->tasks_busy == 0);
         order_end(f);
         f->step = 3;
     } else if (f->step == 3 && all_done(f)) {
@@ -218,6 +224,8 @@ static void sends_what_is_new_and_hands_over_at_the_end(void **state)
     assert_int_equal(f->step, 4);
     CHECK("every page came", visits_of(f, "/p11") == 1 && visits_of(f, "/p1") == 1);
     CHECK("the changed page came twice", visits_of(f, "/p3") == 2);
+    CHECK("the visit", w.visit.number == 5 && w.visit.looked == SITE_PAGES + 1 && w.visit.changed == 1 &&
+                           w.visit.added == 0 && w.visit.gone == 1 && w.visit.failed == 0 && w.visit.took_ms >= 0);
     /* 12 pages, one 404 after the last, one change: nothing else travels */
     assert_int_equal(f->visit_count, SITE_PAGES + 2);
     CHECK("links that leave came", f->foreign_count >= SITE_PAGES);
@@ -425,6 +433,56 @@ static void answers_orders_that_it_does_not_carry_out(void **state)
     world_stop(&w);
 }
 
+/* ---- probes ---- */
+
+static void script_probes(struct fake *f, const struct report *r)
+{
+    struct world *w = (struct world *)f;
+    for (size_t i = 0; i < r->probe_count && w->probe_count < 8; i++)
+        w->probes[w->probe_count++] = r->probes[i];
+    if (f->step == 0) {
+        struct buf body = {0};
+        const struct probe_ask asks[] = {{.id = 1, .url = buf_span(&w->seed), .samples = 2},
+                                         {.id = 2, .url = buf_span(&w->seed), .kind = 2, .samples = 1},
+                                         {.id = 3, .address = SPAN("127.9.0.1"), .kind = 1}};
+        order_settings(f);
+        probe_order_pack(&(struct probe_order){asks, 3}, &body);
+        fake_order(f, ORDER_PROBE, buf_span(&body));
+        buf_clear(&body);
+        field_text(&body, 1, SPAN("no fields"));
+        fake_order(f, ORDER_PROBE, buf_span(&body));
+        buf_done(&body);
+        f->step = 1;
+    } else if (f->step == 1 && all_done(f) && w->probe_count >= 3) {
+        fake_order(f, ORDER_QUIT, (struct span){0});
+        f->step = 2;
+    }
+}
+
+static void carries_out_probes_and_tells_what_came_of_them(void **state)
+{
+    struct world w;
+    static const char *const more[] = {"--refuse-network", "127.9.0.0/16", NULL};
+    static const status want[] = {ST_OK, ST_OK, ST_REFUSED};
+    world_start(&w, script_probes);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(w.probe_count, 3); /* each once */
+    for (uint64_t id = 1; id <= 3; id++) {
+        const struct probe_report *p = NULL;
+        for (size_t i = 0; i < 3; i++)
+            if (w.probes[i].id == id)
+                p = &w.probes[i];
+        CHECK("a result", p != NULL);
+        CHECK_STATUS("result", p->st, want[id - 1]);
+        assert_int_equal(p->samples, id == 1 ? 2 : id == 2 ? 1 : 0);
+        assert_int_equal(p->kind, id == 2 ? 2 : 1);
+    }
+    assert_int_equal(w.fake.refused_count, 1); /* and the owner is told */
+    assert_int_equal(w.fake.outcome_count, 1);
+    CHECK_STATUS("an order that cannot be read", w.fake.outcomes[0].st, ST_INVALID);
+    world_stop(&w);
+}
+
 static void script_end_only(struct fake *f, const struct report *r)
 {
     if (f->step == 0) {
@@ -624,6 +682,7 @@ int main(int argc, char **argv)
         TEST_IN_FOLDER(sends_again_what_a_restored_coordinator_lost),
         TEST_IN_FOLDER(fetches_pages_for_a_comparison),
         TEST_IN_FOLDER(answers_orders_that_it_does_not_carry_out),
+        TEST_IN_FOLDER(carries_out_probes_and_tells_what_came_of_them),
         TEST_IN_FOLDER(hands_over_more_than_a_report_holds),
         TEST_IN_FOLDER(fetches_a_signed_update_and_ends_to_try_it),
         TEST_IN_FOLDER(a_killed_agent_loses_and_doubles_nothing),

@@ -62,6 +62,10 @@ static void lends_the_oldest_and_keeps_the_newest(void **state)
     assert_int_equal(spool_acknowledged(s), 1);
     CHECK_STATUS("all are safe", spool_acknowledge(s, 5), ST_OK);
     CHECK("none", !spool_first(s, &first));
+    put(s, 6, 100);
+    assert_int_equal(spool_drop_sent(s), 200); /* a full disk: only what nobody else has stays */
+    CHECK_STATUS("dropped", spool_read(s, 5, &b), ST_NOT_FOUND);
+    CHECK("what waits is there", spool_first(s, &first) && first == 6);
     spool_free(s);
 }
 
@@ -171,7 +175,7 @@ static void rig_close(struct rig *r)
 static void visit(struct rig *r, uint64_t number, const char *path, int http_status, const char *title, uint64_t digest)
 {
     struct buf packed = {0}, url = {0};
-    visit_outcome outcome;
+    struct visit_effect effect;
     buf_printf(&url, "http://a.example/%s", path);
     struct summary s = {.fetch_number = number,
                         .channel = CHANNEL,
@@ -187,7 +191,7 @@ static void visit(struct rig *r, uint64_t number, const char *path, int http_sta
                         .first_byte_us = 3000,
                         .total_us = 4000};
     summary_pack(&s, &packed);
-    CHECK_STATUS("visit", r->fns.visit(r->fns.self, buf_span(&packed), &outcome), ST_OK);
+    CHECK_STATUS("visit", r->fns.visit(r->fns.self, buf_span(&packed), &effect), ST_OK);
     buf_done(&packed);
     buf_done(&url);
 }

@@ -272,6 +272,11 @@ static void orders_about_a_task_add_up(void **state)
                  ST_OK);
     t->is_started = true;
     t->now.fetched = 17;
+    t->now.changed = 3;
+    t->visit = 8;
+    t->visit_begun = 1234567890123;
+    t->visit_from.unchanged = 6;
+    t->visited = (struct visit_report){7, 10, 1, 2, 3, 4, 5000, 1234567000000, 5};
     task_pack(t, &packed);
     CHECK_STATUS("read back", task_unpack(buf_span(&packed), &u), ST_OK);
     assert_int_equal(u->number, 4);
@@ -282,6 +287,9 @@ static void orders_about_a_task_add_up(void **state)
     assert_true(u->known_links[0] == 1 && u->known_links[1] == 3 && u->known_links[2] == 9);
     assert_true(u->is_started && u->kind == SUMMARY_KEYWORDS);
     assert_int_equal(u->now.fetched, 17);
+    assert_int_equal(u->now.changed, 3);
+    assert_true(u->visit == 8 && u->visit_begun == 1234567890123 && u->visit_from.unchanged == 6);
+    assert_memory_equal(&u->visited, &t->visited, sizeof(t->visited));
     struct span bad[] = {SPAN("192.0.2.1/24")};
     CHECK_STATUS("host bits", task_merge(t, &(struct task_order){.task = 4, .networks = bad, .network_count = 1}, &why),
                  ST_INVALID);

@@ -69,11 +69,11 @@ static struct summary page(uint64_t number, const char *url, const char *title, 
 static visit_outcome put(struct bench *b, const struct summary *s)
 {
     struct buf packed = {0};
-    visit_outcome outcome = VISIT_ERROR;
+    struct visit_effect effect = {.outcome = VISIT_ERROR};
     summary_pack(s, &packed);
-    CHECK_STATUS("apply", apply_summary(b->apply, buf_span(&packed), &outcome), ST_OK);
+    CHECK_STATUS("apply", apply_summary(b->apply, buf_span(&packed), &effect), ST_OK);
     buf_done(&packed);
-    return outcome;
+    return effect.outcome;
 }
 
 static void finish(struct bench *b)
@@ -285,6 +285,33 @@ static void link_texts_find_their_target(void **state)
     check_verify("one document a page", false, true, false);
 }
 
+static void dates_of_lists_are_kept_by_page(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    const struct summary_link links[] = {
+        {.url = SPAN_INIT("http://a.example/1"), .text = SPAN_INIT("2023-01-02T03:04:05Z"), .kind = LINK_LISTED},
+        {.url = SPAN_INIT("http://a.example/2"), .text = SPAN_INIT("2099-01-01T00:00:00Z"), .kind = LINK_LISTED},
+        {.url = SPAN_INIT("http://a.example/3"), .text = SPAN_INIT("2023-01-02T03:04:05Z"), .kind = LINK_A},
+    };
+    struct summary list = page(1, "http://a.example/sitemap.xml", "", "");
+    list.is_html = false;
+    list.page_flags = PAGE_NOINDEX | PAGE_LIST;
+    list.links = links;
+    list.link_count = 3;
+    put(&b, &list);
+    put(&b, &list); /* as after a kill */
+    finish(&b);
+    wall_ms at = 0;
+    const struct sip_key *key = store_key(b.store);
+    CHECK_STATUS("told", store_listed_get(b.store, siphash(key, links[0].url), &at), ST_OK);
+    assert_int_equal(at, 1672628645000);
+    CHECK_STATUS("not yet", store_listed_get(b.store, siphash(key, links[1].url), &at), ST_NOT_FOUND);
+    CHECK_STATUS("a name", store_listed_get(b.store, siphash(key, links[2].url), &at), ST_NOT_FOUND);
+    check_search("2023", "");
+    close_bench(&b);
+}
+
 static void put_many(struct bench *b, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i <= to; i++) {
@@ -436,6 +463,77 @@ static void without_an_index_nothing_is_kept(void **state)
     close_bench(&b);
 }
 
+/* ---- files that nobody has read ---- */
+
+static struct summary file(uint64_t number, const char *url, const char *type, uint64_t bytes)
+{
+    struct summary s = page(number, url, "", "");
+    s.is_html = false;
+    s.digest = s.text_bytes = 0;
+    s.lang = (struct span){0};
+    s.content_type = span_str(type);
+    s.body_bytes = bytes;
+    return s;
+}
+
+static void files_are_found_by_name_type_and_links(void **state)
+{
+    struct bench b = open_bench();
+    const struct summary_link link = {
+        .url = SPAN("http://a.example/x/data%201.zip"), .text = SPAN("Last year's invoices"), .kind = LINK_A};
+    struct summary about = page(1, "http://a.example/", "Data 1", "What is in data 1 and why");
+    about.links = &link;
+    about.link_count = 1;
+    struct summary zip = file(2, "http://a.example/x/data%201.zip", "application/zip", 1234567);
+    struct summary odd = file(3, "http://a.example/odd", "application/x-odd; v=1", 0);
+    odd.title = SPAN("quarterly.odd");
+    struct summary gone = file(4, "http://a.example/gone.zip", "application/zip", 5);
+    gone.http_status = 404;
+    struct summary hidden = file(5, "http://a.example/hidden.zip", "application/zip", 5);
+    hidden.page_flags = PAGE_NOINDEX;
+    put(&b, &about);
+    put(&b, &zip);
+    put(&b, &odd);
+    put(&b, &gone);
+    put(&b, &hidden);
+    finish(&b);
+    check_search("type:zip", "http://a.example/x/data%201.zip");
+    check_search("type:archive", "http://a.example/x/data%201.zip");
+    check_search("invoices", "http://a.example/x/data%201.zip");
+    check_search("zip archive", "http://a.example/x/data%201.zip");
+    check_search("quarterly.odd", "http://a.example/odd");
+    check_search("type:html", "http://a.example/");
+    check_search("data 1", "http://a.example/ http://a.example/x/data%201.zip"); /* what says something comes first */
+    check_stored("http://a.example/x/data%201.zip", "data 1.zip", "ZIP archive, 1.2 MB");
+    check_stored("http://a.example/odd", "quarterly.odd", "file of type application/x-odd");
+
+    /* The same again is no change; another size is. */
+    zip.fetch_number = 6;
+    assert_int_equal(put(&b, &zip), VISIT_UNCHANGED);
+    zip.fetch_number = 7;
+    zip.body_bytes = 2000;
+    assert_int_equal(put(&b, &zip), VISIT_CHANGED);
+    finish(&b);
+    check_stored("http://a.example/x/data%201.zip", "data 1.zip", "ZIP archive, 2.0 kB");
+    check_search("invoices", "http://a.example/x/data%201.zip");
+    close_bench(&b);
+}
+
+static void files_can_be_left_out(void **state)
+{
+    struct bench b = {0};
+    struct buf why = {0};
+    CHECK_STATUS("store", store_open(test_folder(), STORE_WRITE, &b.store, &why), ST_OK);
+    CHECK_STATUS("apply",
+                 apply_open(&(struct apply_opts){.store = b.store, .no_documents = true}, &b.apply, NULL, &why), ST_OK);
+    const struct summary zip = file(1, "http://a.example/a.zip", "application/zip", 10);
+    put(&b, &zip);
+    finish(&b);
+    check_search("type:zip", "");
+    close_bench(&b);
+    buf_done(&why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,11 +542,14 @@ int main(void)
         TEST_IN_FOLDER(other_fields_alone_reach_the_index),
         TEST_IN_FOLDER(fields_and_words_without_order_stay),
         TEST_IN_FOLDER(link_texts_find_their_target),
+        TEST_IN_FOLDER(dates_of_lists_are_kept_by_page),
         TEST_IN_FOLDER(what_was_committed_is_indexed_after_a_kill),
         TEST_IN_FOLDER(a_damaged_index_is_noticed_and_made_anew),
         TEST_IN_FOLDER(a_missing_index_is_made_anew_when_the_folder_is_opened),
         TEST_IN_FOLDER(a_lost_text_is_fetched_again),
         TEST_IN_FOLDER(without_an_index_nothing_is_kept),
+        TEST_IN_FOLDER(files_are_found_by_name_type_and_links),
+        TEST_IN_FOLDER(files_can_be_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,8 +142,8 @@ static void check_report_fields(struct exchanges *x)
     static const struct {
         const char *label;
         unsigned tag;
-    } parts[] = {{"outcome", 20}, {"task report", 21},    {"stray host", 22},
-                 {"timing", 23},  {"program report", 24}, {"errors of a kind", 26}};
+    } parts[] = {{"outcome", 20},        {"task report", 21},      {"stray host", 22}, {"timing", 23},
+                 {"program report", 24}, {"errors of a kind", 26}, {"probe", 27}};
     struct span full = http_of(buf_span(&find(x, "poll-full")->request)).body;
     struct span setup = http_of(buf_span(&find(x, "poll-setup")->request)).body;
     struct buf both = {0};
@@ -153,6 +153,7 @@ static void check_report_fields(struct exchanges *x)
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         known_check(parts[i].label, again_report, full, parts[i].tag);
     known_check("setup", again_report, setup, 19);
+    known_check("visit", again_visit_report, known_inside(known_inside(full, 21), 9), 0);
     buf_done(&both);
 }
 
@@ -167,8 +168,11 @@ static void check_order_fields(struct exchanges *x)
                                         [ORDER_UPDATE] = again_update_order,
                                         [ORDER_IDENTITY] = again_identity_order,
                                         [ORDER_REKEY] = NULL,
-                                        [ORDER_QUIT] = NULL};
-    struct buf all[ORDER_QUIT + 1] = {0};
+                                        [ORDER_QUIT] = NULL,
+                                        [ORDER_PROBE] = again_probe_order,
+                                        [ORDER_REFUSE] = again_refuse_order,
+                                        [ORDER_TOLD] = again_told_order};
+    struct buf all[ORDER_TOLD + 1] = {0};
     static const char *const polls[] = {"poll-setup", "poll-full"};
     struct arena a;
     arena_init(&a);
@@ -180,7 +184,8 @@ static void check_order_fields(struct exchanges *x)
             buf_put(&all[p.orders[k].kind], p.orders[k].body);
         known_check("order", again_poll_answer, body, 4);
     }
-    for (size_t k = 1; k <= ORDER_QUIT; k++) {
+    known_check("one probe of an order", again_probe_order, buf_span(&all[ORDER_PROBE]), 1);
+    for (size_t k = 1; k <= ORDER_TOLD; k++) {
         char label[32];
         snprintf(label, sizeof(label), "order of kind %zu", k);
         if (by_kind[k])

@@ -174,6 +174,8 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     const struct content_anchor anchors[] = {{SPAN_INIT("http://a.example/"), SPAN_INIT("the A")}};
     const struct summary_field fields[] = {{SPAN_INIT("price"), SPAN_INIT("9.99")},
                                            {SPAN_INIT("price"), SPAN_INIT("")}};
+    const struct content_alternate alternates[] = {{SPAN_INIT("de"), SPAN_INIT("http://x.example/de")},
+                                                   {SPAN_INIT("x-default"), SPAN_INIT("http://x.example/")}};
     const struct content in = {.url = SPAN("http://x.example/p"),
                                .title = SPAN("Title"),
                                .description = SPAN("About"),
@@ -190,7 +192,12 @@ static void a_content_round_trips_and_rejects_damage(void **state)
                                .anchor_count = 1,
                                .is_keywords = true,
                                .fields = fields,
-                               .field_count = 2};
+                               .field_count = 2,
+                               .is_named = true,
+                               .type = SPAN("application/zip"),
+                               .bytes = 1234567,
+                               .alternates = alternates,
+                               .alternate_count = 2};
     struct buf packed = {0}, again = {0};
     struct arena a;
     struct content out;
@@ -203,6 +210,11 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     CHECK_SPAN("anchor", out.anchors[0].text, SPAN("the A"));
     CHECK("fields", out.is_keywords && out.field_count == 2);
     CHECK_SPAN("field", out.fields[0].value, SPAN("9.99"));
+    CHECK_SPAN("type", out.type, SPAN("application/zip"));
+    CHECK("file", out.is_named && out.bytes == 1234567);
+    CHECK("alternates", out.alternate_count == 2);
+    CHECK_SPAN("language", out.alternates[1].lang, SPAN("x-default"));
+    CHECK_SPAN("its URL", out.alternates[0].url, SPAN("http://x.example/de"));
     for (size_t cut = 0; cut < packed.n; cut++)
         CHECK_STATUS("cut", content_unpack(&a, span_of(packed.p, cut), &out), ST_CORRUPT);
     buf_putc(&packed, 0);
@@ -211,6 +223,19 @@ static void a_content_round_trips_and_rejects_damage(void **state)
     CHECK_STATUS("newer", content_unpack(&a, buf_span(&packed), &out), ST_NEWER);
     buf_done(&packed);
     buf_done(&again);
+    arena_done(&a);
+}
+
+/* As it was written before there were types. */
+static void a_content_of_version_2_is_read(void **state)
+{
+    (void)state;
+    static const char old[] = "\2\1u\1t\0\0\2en\1\0\0\0\0\0\0\0\5\6\0\4text\0\0\1\1\1f\1v";
+    struct arena a;
+    struct content out;
+    arena_init(&a);
+    CHECK_STATUS("old", content_unpack(&a, span_of(old, sizeof(old) - 1), &out), ST_OK);
+    CHECK("bits", out.is_keywords && !out.is_named && out.field_count == 1 && !out.type.n && !out.bytes);
     arena_done(&a);
 }
 
@@ -373,6 +398,7 @@ int main(void)
         TEST_IN_FOLDER(one_dictionary_is_kept),
         cmocka_unit_test(a_content_round_trips_and_rejects_damage),
         cmocka_unit_test(a_content_of_version_1_is_read),
+        cmocka_unit_test(a_content_of_version_2_is_read),
         cmocka_unit_test(names_of_fields),
         cmocka_unit_test(fields_past_the_ceilings_are_left_out),
         cmocka_unit_test(the_digest_is_of_text_and_fields),

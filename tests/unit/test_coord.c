@@ -499,7 +499,7 @@ static void a_network_has_one_agent_and_moves_after_its_confirmation(void **stat
     pthread_mutex_lock(&s.c->lock);
     size_t at = 0;
     struct c_network *n = table_next(&s.c->networks, &at);
-    CHECK_STATUS("move", assign_move(s.c, n, p[fresh].number, "a test"), ST_OK);
+    CHECK_STATUS("move", assign_move(s.c, n, p[fresh].number, MOVE_PERSON, "a test"), ST_OK);
     pthread_mutex_unlock(&s.c->lock);
     UNTIL(&p[old], seen[old], seen[old].ends == 1);
     for (int i = 0; i < 20; i++) {
@@ -521,8 +521,25 @@ static void a_network_has_one_agent_and_moves_after_its_confirmation(void **stat
     close_stage(&s);
 }
 
+static void wait_applied(struct stage *s, uint64_t agent, uint64_t sequence)
+{
+    for (int i = 0; i < 500; i++) {
+        pthread_mutex_lock(&s->c->lock);
+        bool is = agent_get(s->c, agent)->applied >= sequence;
+        pthread_mutex_unlock(&s->c->lock);
+        if (is)
+            return;
+        usleep(20000);
+    }
+    fail_msg("package %d is not applied", (int)sequence);
+}
+
 static void a_silent_agent_loses_its_networks_when_its_lease_is_over(void **state)
 {
+    static const char *const found[] = {"http://one.example/", "http://one.example/a", NULL};
+    static const char *const later[] = {"http://one.example/b", NULL};
+    struct put_answer put;
+    struct buf one = {0}, two = {0};
     struct stage s = {.dir = test_folder(), .opts = {.lease_ms = 300, .move_after_ms = 600}};
     struct puppet p[2];
     struct seen_orders seen[2] = {{0}, {0}};
@@ -538,8 +555,22 @@ static void a_silent_agent_loses_its_networks_when_its_lease_is_over(void **stat
     pthread_mutex_unlock(&s.c->lock);
     UNTIL(&p[1], seen[1], seen[1].tasks == 1);
     CHECK_SPAN("networks", buf_span(&seen[1].texts), SPAN("127.1.1.0/24 "));
+    /* What it found before is taken, until it has said that it has stopped. */
+    make_package(&p[0], 1, seen[0].task, found, "127.1.1.1", &one);
+    make_package(&p[0], 2, seen[0].task, later, "127.1.1.1", &two);
+    assert_int_equal(put_piece(&p[0], 1, 0, one.n, buf_span(&one), &put), 200);
+    wait_docs(&s, 2);
     /* It comes back, and is told that it has lost it. */
     UNTIL(&p[0], seen[0], seen[0].ends == 1);
+    p[0].orders_done = seen[0].end_order;
+    (void)puppet_poll(&p[0], NULL, 0, note_order, &seen[0], NULL);
+    assert_int_equal(put_piece(&p[0], 2, 0, two.n, buf_span(&two), &put), 200);
+    wait_applied(&s, 1, 2);
+    pthread_mutex_lock(&s.c->lock);
+    assert_int_equal(agent_get(s.c, 1)->dropped, 1);
+    pthread_mutex_unlock(&s.c->lock);
+    buf_done(&one);
+    buf_done(&two);
     for (int i = 0; i < 2; i++) {
         buf_done(&seen[i].texts);
         puppet_done(&p[i]);

@@ -18,13 +18,13 @@
 
 /* What the visits said. The writer's thread fills it; the test reads it when the crawl is closed. */
 static struct {
-    status (*visit)(void *self, struct span packed, visit_outcome *outcome);
+    status (*visit)(void *self, struct span packed, struct visit_effect *effect);
     unsigned pages, skipped, gone;
     unsigned with[10]; /* pages by the value of their field "v" */
     unsigned summaries, headers;
 } said;
 
-static status note_visit(void *self, struct span packed, visit_outcome *outcome)
+static status note_visit(void *self, struct span packed, struct visit_effect *effect)
 {
     struct arena a;
     struct summary s;
@@ -41,7 +41,7 @@ static status note_visit(void *self, struct span packed, visit_outcome *outcome)
         }
     }
     arena_done(&a);
-    return said.visit(self, packed, outcome);
+    return said.visit(self, packed, effect);
 }
 
 static status open_sink(void *arg, struct store *s, struct sink *out, struct buf *why)

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "crawl/crawl.h"
 #include "io/clock.h"
+#include "plan/page_rate.h"
 #include "sample/sample.h"
 #include "store/store.h"
 #include "test_folder.h"
@@ -18,7 +19,8 @@
 
 #define TICKS_MAX 600 /* a step that is not done by then never will be: two minutes */
 #define DELAY_MS 250  /* an address is asked no more often than this anyway, so it costs nothing */
-#define GAP_US ((DELAY_MS - 15) * 1000)
+/* As the server sees it: on a busy machine it looks up late. */
+#define GAP_US ((DELAY_MS - 100) * 1000)
 
 struct lab {
     struct sample *sample;
@@ -63,7 +65,8 @@ struct run {
     struct buf foreign, fresh; /* links passed on; links that were queued: one a line */
     /* the gate's */
     const char *only, *never; /* hosts */
-    atomic_uint asked, refused;
+    uint8_t never_net;        /* 127.0.N.0/24 */
+    atomic_uint asked, refused, turned_away;
     atomic_uint_fast64_t asked_channel;
     void *more;
 };
@@ -73,7 +76,7 @@ struct recording {
     struct sink inner;
 };
 
-static status record_visit(void *self, struct span packed, visit_outcome *outcome)
+static status record_visit(void *self, struct span packed, struct visit_effect *effect)
 {
     struct recording *rec = self;
     struct arena a;
@@ -91,7 +94,7 @@ static status record_visit(void *self, struct span packed, visit_outcome *outcom
             }
     }
     arena_done(&a);
-    return st == ST_OK ? rec->inner.visit(rec->inner.self, packed, outcome) : st;
+    return st == ST_OK ? rec->inner.visit(rec->inner.self, packed, effect) : st;
 }
 
 static status record_begin(void *self)
@@ -174,11 +177,18 @@ static status open_recording(void *arg, struct store *s, struct sink *out, struc
 static bool gate(void *self, struct span host, const struct addr *addr, uint64_t channel)
 {
     struct run *r = self;
-    bool may = (!r->only || span_is(host, r->only)) && (!r->never || !span_is(host, r->never));
+    bool may = (!r->only || span_is(host, r->only)) && (!r->never || !span_is(host, r->never)) &&
+               !(r->never_net && addr->b[2] == r->never_net);
     atomic_fetch_add(&r->asked, 1);
     atomic_fetch_add(&r->refused, !may);
     atomic_store(&r->asked_channel, channel);
     return may;
+}
+
+static void turned_away(void *self, struct span host, const struct addr *addr, uint64_t channel)
+{
+    struct run *r = self;
+    atomic_fetch_add(&r->turned_away, 1);
 }
 
 static void run_open(struct run *r)
@@ -195,6 +205,7 @@ static void run_open(struct run *r)
                            .sink_arg = r,
                            .stays = true,
                            .may_use = gate,
+                           .turned_away = turned_away,
                            .self = r};
     status st = crawl_open(&o, &r->cr, &why);
     if (st != ST_OK)
@@ -549,6 +560,112 @@ static void known_pages_are_looked_at_again_when_told(void **state)
     lab_done(&lab);
 }
 
+static void put_target(void *arg, const struct sample_request *q)
+{
+    if (!span_is(q->target, "/robots.txt"))
+        buf_printf(arg, "%d %.*s%.*s\n", q->status, SPAN_ARG(q->host), SPAN_ARG(q->target));
+}
+
+static void check_asked(struct run *r, const char *label, const char *want)
+{
+    struct buf got = {0};
+    sample_ledger(r->lab->sample, put_target, &got);
+    CHECK_SPAN(label, buf_span(&got), span_str(want));
+    buf_done(&got);
+    sample_ledger_clear(r->lab->sample);
+}
+
+static status note_rate(void *arg, const struct page *p)
+{
+    *(uint64_t *)arg = p->rate;
+    return ST_OK;
+}
+
+#define TOLD_A "/bread/ciabatta/"
+#define TOLD_B "/bread/ciabatta/recipe.html"
+
+static void bump(struct run *r, const char *path)
+{
+    CHECK_STATUS(path, sample_bump(r->lab->sample, SPAN("bakery.example"), span_str(path)), ST_OK);
+}
+
+static bool recheck_told(struct run *r)
+{
+    uint64_t queued = 0, told = 99;
+    char text[3][128];
+    struct span urls[3];
+    static const char *const paths[] = {TOLD_A, TOLD_B, "/never/seen"};
+    if (!until_nothing_waits(r))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        snprintf(text[i], sizeof(text[i]), "http://bakery.example:%d%s", r->lab->port, paths[i]);
+        urls[i] = span_str(text[i]);
+    }
+    switch (r->stage++) {
+    case 0: /* a page that nobody knows is not asked for because somebody names it */
+        sample_ledger_clear(r->lab->sample);
+        bump(r, TOLD_A);
+        CHECK_STATUS("no such channel", crawl_told(r->cr, 1, urls, 3, clock_wall()), ST_NOT_FOUND);
+        CHECK_STATUS("told", crawl_told(r->cr, r->channel, urls, 1, clock_wall()), ST_OK);
+        CHECK_STATUS("told", crawl_told(r->cr, r->channel, urls + 2, 1, clock_wall()), ST_OK);
+        CHECK_STATUS("count", crawl_count_told(r->cr, r->channel, &told), ST_OK);
+        CHECK("one", told == 1);
+        CHECK_STATUS("recheck", crawl_recheck(r->cr, r->channel, 1, 0, false, &queued), ST_OK);
+        CHECK("one", queued == 1);
+        return false;
+    case 1:
+        check_asked(r, "the page that was told of", "200 bakery.example" TOLD_A "\n");
+        CHECK_STATUS("count", crawl_count_told(r->cr, r->channel, &told), ST_OK);
+        CHECK("none is left", told == 0);
+        CHECK_STATUS("both", crawl_told(r->cr, r->channel, urls, 2, clock_wall()), ST_OK);
+        CHECK_STATUS("recheck", crawl_recheck(r->cr, r->channel, 0, 0, false, &queued), ST_OK);
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void pages_that_somebody_tells_of_come_first(void **state)
+{
+    struct lab lab;
+    char seed[128], dir[TEST_PATH];
+    struct channel *c = NULL;
+    struct store *s = NULL;
+    struct buf asked = {0};
+    struct span first, second, rest;
+    lab_init(&lab, 0, 0);
+    snprintf(seed, sizeof(seed), "http://bakery.example:%d/", lab.port);
+    struct span one = span_str(seed);
+    struct channel_opts o = {.seeds = &one, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
+    CHECK_STATUS("channel", channel_new(&o, &c, NULL), ST_OK);
+    struct run r = {.lab = &lab, .name = "a"};
+    run_open(&r);
+    r.channel = run_add(&r, c);
+    run_go(&r, recheck_told);
+    /* All of them had their turn, those two before the others. */
+    sample_ledger(lab.sample, put_target, &asked);
+    rest = buf_span(&asked);
+    CHECK("first", span_split(&rest, '\n', &first) && span_search(first, SPAN(TOLD_A), false) < first.n);
+    CHECK("second", span_split(&rest, '\n', &second) && span_search(second, SPAN(TOLD_A), false) < second.n);
+    CHECK("not one twice", !span_eq(first, second));
+    CHECK("the others", rest.n > 20 * 20);
+    buf_done(&asked);
+    run_done(&r);
+    /* And it is counted how often they change. */
+    uint64_t rate[2] = {0};
+    test_path(dir, "a");
+    CHECK_STATUS("open", store_open(dir, STORE_READ, &s, NULL), ST_OK);
+    for (int i = 0; i < 2; i++) {
+        char url[128];
+        snprintf(url, sizeof(url), "http://bakery.example:%d%s", lab.port, i ? TOLD_B : TOLD_A);
+        CHECK_STATUS(url, store_page_get(s, siphash(store_key(s), span_str(url)), note_rate, &rate[i]), ST_OK);
+    }
+    CHECK("counted", rate[0] && rate[1]);
+    CHECK("the one that changed does so more often", page_rate_days(rate[0], NULL) < page_rate_days(rate[1], NULL) / 2);
+    store_free(s);
+    lab_done(&lab);
+}
+
 /* ---- pause ---- */
 
 static bool pause_and_go_on(struct run *r)
@@ -608,6 +725,7 @@ static void hosts_that_may_not_be_used_are_not_asked(void **state)
     assert_int_equal(view_of(&lab, "big1.example").pages, 0);
     assert_true(view_of(&lab, "big0.example").pages > 10);
     assert_true(atomic_load(&r.refused) > 0);
+    assert_true(atomic_load(&r.turned_away) > 0);
     /* Its turn came: what was dropped is new again when it is told again. */
     r.never = NULL;
     char url[128];
@@ -618,6 +736,27 @@ static void hosts_that_may_not_be_used_are_not_asked(void **state)
     assert_int_equal(progress_of(&r, r.channel).queued, 1);
     run_go(&r, until_nothing_waits);
     assert_true(view_of(&lab, "big1.example").pages > 5);
+    run_done(&r);
+    lab_done(&lab);
+}
+
+static void a_host_is_asked_at_the_address_that_may_be_used(void **state)
+{
+    struct lab lab;
+    struct buf hosts = {0};
+    lab_init(&lab, 30, 3);
+    for (int i = 0; i < 3; i++) /* each has another address, which comes first */
+        buf_printf(&hosts, "127.0.99.%d big%d.example\n", i + 1, i);
+    buf_put(&hosts, buf_span(&lab.hosts));
+    buf_done(&lab.hosts);
+    lab.hosts = hosts;
+    struct run r = {.lab = &lab, .name = "a", .never_net = 99};
+    run_open(&r);
+    r.channel = run_add(&r, channel_of(&lab, 0, 3));
+    run_go(&r, until_nothing_waits);
+    assert_true(atomic_load(&r.refused) > 0);
+    assert_int_equal(atomic_load(&r.turned_away), 0);
+    assert_int_equal(view_of(&lab, NULL).pages, 30);
     run_done(&r);
     lab_done(&lab);
 }
@@ -642,7 +781,8 @@ static status put_copy(void *arg, const struct page *p)
                         .digest = p->digest,
                         .etag = p->etag,
                         .last_modified = p->last_modified,
-                        .page_flags = p->page_flags};
+                        .page_flags = p->page_flags,
+                        .rate = p->rate};
     if (c->host && span_search(p->url, span_str(c->host), false) >= p->url.n)
         return ST_OK;
     CHECK_STATUS("pages", crawl_pages_put(c->to, c->channel, &copy, 1), ST_OK);
@@ -799,13 +939,15 @@ static void a_network_is_handed_over(void **state)
     struct channel *c = channel_of(&lab, 0, 3);
     b.channel = channel_id(c);
     assert_int_equal(b.channel, a.channel);
-    /* What was visited goes before the channel, so that its seeds are known. */
+    /* What was visited goes before the seeds, so that they are known. */
     CHECK_STATUS("no channel yet", crawl_pages_put(b.cr, b.channel, &(struct page){0}, 0), ST_NOT_FOUND);
-    run_add(&b, c);
+    CHECK_STATUS("no channel yet", crawl_add_seeds(b.cr, b.channel), ST_NOT_FOUND);
+    CHECK_STATUS("add", crawl_add_unseeded(b.cr, c), ST_OK);
     struct copies copies = {.to = b.cr, .channel = b.channel, .host = "big1.example"};
     copy_pages(&copies, "a");
     assert_true(copies.n > 0);
     put_parcel(&b, &parcel);
+    CHECK_STATUS("seeds", crawl_add_seeds(b.cr, b.channel), ST_OK);
     (void)tell(&b, &a.fresh, true);
     run_go(&b, until_nothing_waits);
     assert_true(view_of(&lab, "big1.example").pages > at_handover);
@@ -823,7 +965,7 @@ static void a_network_is_handed_over(void **state)
     }
     struct view v = view_of(&lab, NULL);
     assert_int_equal(v.pages, 45); /* nothing lost */
-    assert_true(v.again <= 1);     /* nothing twice, but the seed that waited in both */
+    assert_true(v.again <= 1);     /* nothing twice, but what was under way when the first was stopped */
     assert_true(v.nearest_us >= GAP_US);
     buf_done(&parcel.packed);
     run_done(&a);
@@ -848,7 +990,7 @@ static void a_network_may_come_back(void **state)
     run_go(&a, until_nothing_waits);
     struct view v = view_of(&lab, NULL);
     assert_int_equal(v.pages, 32);
-    assert_int_equal(v.again, 0);
+    assert_true(v.again <= 1); /* at most what was under way at the other host when it was stopped */
     buf_done(&parcel.packed);
     run_done(&a);
     lab_done(&lab);
@@ -1026,8 +1168,10 @@ int main(void)
         TEST_IN_FOLDER(links_that_leave_are_passed_on_and_seeds_taken_in),
         TEST_IN_FOLDER(a_dropped_channel_leaves_the_others_alone_and_may_come_back),
         TEST_IN_FOLDER(known_pages_are_looked_at_again_when_told),
+        TEST_IN_FOLDER(pages_that_somebody_tells_of_come_first),
         TEST_IN_FOLDER(a_paused_crawl_asks_for_nothing),
         TEST_IN_FOLDER(hosts_that_may_not_be_used_are_not_asked),
+        TEST_IN_FOLDER(a_host_is_asked_at_the_address_that_may_be_used),
         TEST_IN_FOLDER(pages_of_another_crawl_are_known_pages),
         TEST_IN_FOLDER(a_network_is_handed_over),
         TEST_IN_FOLDER(a_network_may_come_back),

@@ -91,7 +91,11 @@ static const struct {
      "<link rel=alternate type=application/rss+xml href=r><link rel='alternate' type=application/atom+xml href=f>"
      "<link rel=sitemap href=s><link rel='alternate stylesheet' href=x><link rel=stylesheet href=y>"
      "<link rel=alternate type=application/json href=j><link rel=next><link rel=icon href=i>",
-     "next n\nnext p\nalternate d\nfeed r\nfeed f\nsitemap s\n"},
+     "next n\nnext p\nalternate d [de]\nfeed r\nfeed f\nsitemap s\n"},
+    {"alternates",
+     "<link rel=alternate hreflang=' en-GB ' href=a><link rel=alternate hreflang href=b><link rel=alternate href=c>"
+     "<link rel=alternate hreflang=a-tag-that-is-longer-than-any-language-tag href=d>",
+     "alternate a [en-GB]\nalternate b\nalternate c\nalternate d\n"},
     {"robots",
      "<meta name=ROBOTS content='NoIndex, follow'><meta name=orbbot content=nofollow><meta name=other content=none>",
      "flags=3\n"},

@@ -12,6 +12,7 @@
 #include "io/clock.h"
 #include "io/fetch_header.h"
 #include "io/fetcher.h"
+#include "io/loop_uv.h"
 #include "io/httpd.h"
 
 #define LOOPBACK ((struct addr){4, {127, 0, 0, 1}})
@@ -31,7 +32,7 @@ struct bed {
         char bytes[1 << 16];
         size_t n;
     } text;
-    struct buf body;
+    struct buf body, request, head, raw;
     char seen[4096]; /* request headers of the last request, as the handler saw them */
 };
 
@@ -81,6 +82,9 @@ static void site(void *self, const struct httpd_request *req, struct httpd_answe
     } else if (span_is(t, "/redirect")) {
         ans->status = 302;
         buf_puts(&ans->head, "Location: /page\n");
+    } else if (span_is(t, "/last")) {
+        buf_puts(&ans->head, "Content-Type: text/html\nConnection: close\n");
+        buf_puts(&ans->body, "<p>bye");
     } else if (span_is(t, "/busy")) {
         ans->status = 503;
         buf_puts(&ans->head, "Retry-After: 120\n");
@@ -94,7 +98,7 @@ static void site(void *self, const struct httpd_request *req, struct httpd_answe
         buf_puts(&ans->head, "Content-Type: text/html\n");
         fill(&ans->body, 300000);
     } else if (span_is(t, "/small.png") || span_is(t, "/big.png")) {
-        buf_puts(&ans->head, "Content-Type: image/png\n");
+        buf_puts(&ans->head, "Content-Type: image/png\nContent-Disposition: inline; filename=a.png\n");
         fill(&ans->body, span_is(t, "/big.png") ? 3000000 : 50000);
     } else if (span_is(t, "/headers")) {
         for (int i = 0; i < 100; i++)
@@ -123,14 +127,22 @@ static void on_done(void *arg, const struct fetch_result *r)
     struct bed *b = arg;
     b->last = *r;
     b->text.n = 0;
-    struct span *const all[] = {&b->last.content_type, &b->last.etag,           &b->last.last_modified,
-                                &b->last.location,     &b->last.retry_after,    &b->last.date,
-                                &b->last.robots_tags,  &b->last.link_canonical, &b->last.content_encoding};
+    struct span *const all[] = {
+        &b->last.disposition,    &b->last.content_type,    &b->last.etag, &b->last.last_modified,
+        &b->last.location,       &b->last.retry_after,     &b->last.date, &b->last.robots_tags,
+        &b->last.link_canonical, &b->last.content_encoding};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         *all[i] = keep_span(b, *all[i]);
     buf_clear(&b->body);
     buf_put(&b->body, r->body);
     b->last.body = buf_span(&b->body);
+    struct span *const raws[] = {&b->last.request, &b->last.head, &b->last.raw};
+    struct buf *const kept[] = {&b->request, &b->head, &b->raw};
+    for (size_t i = 0; i < 3; i++) {
+        buf_clear(kept[i]);
+        buf_put(kept[i], *raws[i]);
+        *raws[i] = buf_span(kept[i]);
+    }
     b->last.why = keep_span(b, span_of(r->why, strlen(r->why) + 1)).p;
     if (++b->done >= b->want)
         loop_stop(b->loop);
@@ -155,6 +167,9 @@ static void bed_close(struct bed *b)
     httpd_free(b->server);
     loop_free(b->loop);
     buf_done(&b->body);
+    buf_done(&b->request);
+    buf_done(&b->head);
+    buf_done(&b->raw);
 }
 
 static void start(struct bed *b, const char *path, struct fetch_req req)
@@ -207,6 +222,19 @@ static void fetches_a_page_with_its_headers(void **state)
     char want[512];
     snprintf(want, sizeof(want), "GET|site.test:%d|tester/1|||gzip, deflate, br, zstd|yes|text/html", b.port);
     CHECK_SPAN("request", span_cut(span_str(b.seen), 0, strlen(want)), span_str(want));
+    bed_close(&b);
+}
+
+static void tells_the_path_of_a_connection_that_is_closed(void **state)
+{
+    struct bed b;
+    bed_open(&b, (struct fetcher_opts){.allow_private = true});
+    for (int i = 0; i < 2; i++) {
+        const struct fetch_result *r = get(&b, "/last", (struct fetch_req){0});
+        CHECK_STATUS("last", r->st, ST_OK);
+        assert_false(r->reused);
+        assert_true(r->timing.path_us > 0);
+    }
     bed_close(&b);
 }
 
@@ -294,6 +322,47 @@ static void decodes_and_holds_the_ratio(void **state)
     bed_close(&b);
 }
 
+static void raw_answers_say_the_same_and_keep_what_came(void **state)
+{
+    static const char *const paths[] = {"/page",     "/redirect", "/busy",      "/gzip",    "/bomb",
+                                        "/bad-gzip", "/big",      "/small.png", "/big.png", "/nowhere",
+                                        "/redirect", "/gzip",     "/headers"};
+    struct bed b;
+    bed_open(&b, (struct fetcher_opts){.allow_private = true});
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        struct buf body = {0};
+        struct fetch_result plain = *get(&b, paths[i], (struct fetch_req){0});
+        buf_put(&body, plain.body);
+        CHECK(paths[i], !plain.has_raw && !plain.raw.n && !plain.head.n && !plain.request.n);
+        const struct fetch_result *r = get(&b, paths[i], (struct fetch_req){.keep_raw = true});
+        CHECK_STATUS(paths[i], r->st, plain.st);
+        CHECK(paths[i], r->http_status == plain.http_status && r->body_cut == plain.body_cut &&
+                            r->body_unwanted == plain.body_unwanted);
+        /* Of what cannot be decoded curl keeps nothing. */
+        CHECK(paths[i], span_eq(r->body, buf_span(&body)));
+        CHECK(paths[i], r->has_raw == (plain.st != ST_LIMIT));
+        if (r->has_raw) {
+            CHECK(paths[i], span_starts(r->head, SPAN("HTTP/1.1 ")) && span_ends(r->head, SPAN("\r\n\r\n")));
+            CHECK(paths[i], span_starts(r->request, SPAN("GET /")) && span_ends(r->request, SPAN("\r\n\r\n")));
+            CHECK(paths[i], span_search(r->request, span_str(paths[i]), false) == 4);
+            CHECK(paths[i], r->raw.n == r->wire_bytes && !r->raw_cut);
+        }
+        buf_done(&body);
+    }
+    const struct fetch_result *r = get(&b, "/page", (struct fetch_req){.keep_raw = true, .etag = SPAN("\"e1\"")});
+    CHECK("304", r->http_status == 304 && r->has_raw && !r->raw.n);
+    CHECK("condition", span_search(r->request, SPAN("\r\nIf-None-Match: \"e1\"\r\n"), false) < r->request.n);
+    bed_close(&b);
+    bed_open(&b, (struct fetcher_opts){.allow_private = true, .body_bytes_max = 100000});
+    static const char *const cut[] = {"/big", "/big.png", "/gzip"};
+    for (size_t i = 0; i < 3; i++) {
+        r = get(&b, cut[i], (struct fetch_req){.keep_raw = true});
+        CHECK_STATUS(cut[i], r->st, ST_OK);
+        CHECK(cut[i], r->raw_cut && r->raw.n <= 100000 && r->body.n == (i == 1 ? 0 : 100000));
+    }
+    bed_close(&b);
+}
+
 static void cuts_long_bodies(void **state)
 {
     struct bed b;
@@ -318,6 +387,16 @@ static void refuses_long_heads(void **state)
     bed_close(&b);
 }
 
+static bool wants_images(struct span type, struct span url, uint64_t bytes)
+{
+    return bytes == 50000 && span_starts(type, SPAN("image/")) && span_ends(url, SPAN("/small.png"));
+}
+
+static bool wants_text(struct span type, struct span url, uint64_t bytes)
+{
+    return span_starts(type, SPAN("text/"));
+}
+
 static void drops_bodies_of_other_types(void **state)
 {
     struct bed b;
@@ -328,6 +407,11 @@ static void drops_bodies_of_other_types(void **state)
     r = get(&b, "/big.png", (struct fetch_req){0});
     CHECK_STATUS("big", r->st, ST_OK);
     assert_true(r->reused && r->body_unwanted && r->body.n == 0 && r->wire_bytes < 1000000);
+    CHECK_SPAN("disposition", r->disposition, SPAN("inline; filename=a.png"));
+    r = get(&b, "/small.png", (struct fetch_req){.wants = wants_images});
+    assert_true(!r->body_unwanted && r->body.n == 50000);
+    r = get(&b, "/big.png", (struct fetch_req){.wants = wants_text});
+    assert_true(r->body_unwanted);
     r = get(&b, "/small.png", (struct fetch_req){.any_type = true});
     assert_true(!r->reused && !r->body_unwanted && r->body.n == 50000);
     bed_close(&b);
@@ -364,11 +448,19 @@ static void gives_up_on_connections_that_hang(void **state)
         fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)!connect(fillers[i], (struct sockaddr *)&in, n);
     }
+    int port = b.port;
     b.port = ntohs(in.sin_port);
     mono_ms from = clock_mono();
     CHECK_STATUS("connect", get(&b, "/", (struct fetch_req){0})->st, ST_TIMEOUT);
     assert_true(clock_mono() - from < 2000);
     assert_int_equal(b.last.timing.connect_us, -1);
+    int next = socket(AF_INET, SOCK_STREAM, 0); /* it has the same number, and somebody else may watch it */
+    uv_poll_t watch;
+    assert_int_equal(uv_poll_init(loop_uv(b.loop), &watch, next), 0);
+    uv_close((uv_handle_t *)&watch, NULL);
+    close(next);
+    b.port = port;
+    CHECK_STATUS("next", get(&b, "/page", (struct fetch_req){0})->st, ST_OK);
     for (int i = 0; i < 4; i++)
         close(fillers[i]);
     close(fd);
@@ -939,11 +1031,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fetches_a_page_with_its_headers),
+        cmocka_unit_test(tells_the_path_of_a_connection_that_is_closed),
         cmocka_unit_test(keeps_the_connection_alive),
         cmocka_unit_test(conditions_lead_to_304),
         cmocka_unit_test(head_has_no_body),
         cmocka_unit_test(returns_redirects_and_errors_as_they_are),
         cmocka_unit_test(decodes_and_holds_the_ratio),
+        cmocka_unit_test(raw_answers_say_the_same_and_keep_what_came),
         cmocka_unit_test(cuts_long_bodies),
         cmocka_unit_test(refuses_long_heads),
         cmocka_unit_test(drops_bodies_of_other_types),

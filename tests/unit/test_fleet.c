@@ -475,11 +475,24 @@ static void files_of_others_are_refused(void **state)
     check_open("another program's", ST_CORRUPT, "damaged");
     unlink(path);
     fleet_close(open_fleet());
-    run_sql("PRAGMA user_version = 2");
+    run_sql("PRAGMA user_version = 3");
     check_open("newer", ST_NEWER, "newer");
     unlink(path);
     mkdir(path, 0700);
     check_open("a folder", ST_IO, "cannot open");
+}
+
+static void a_file_of_before_is_brought_up_to_date(void **state)
+{
+    struct fleet_store *f = open_fleet();
+    put(f, FLEET_CHANNEL, "a", "kept");
+    fleet_close(f);
+    run_sql("DROP TABLE recrawl; PRAGMA user_version = 1");
+    f = open_fleet();
+    check_get(f, "what it had", FLEET_CHANNEL, "a", "kept");
+    put(f, FLEET_RECRAWL, "a", "new");
+    check_get(f, "what it has now", FLEET_RECRAWL, "a", "new");
+    fleet_close(f);
 }
 
 static void the_file_is_its_owners_alone(void **state)
@@ -513,6 +526,7 @@ int main(void)
         TEST_IN_FOLDER(pruning_forgets_only_what_is_applied_and_old),
         TEST_IN_FOLDER(random_work_gives_what_a_plain_array_gives),
         TEST_IN_FOLDER(files_of_others_are_refused),
+        TEST_IN_FOLDER(a_file_of_before_is_brought_up_to_date),
         TEST_IN_FOLDER(the_file_is_its_owners_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "base/table.h"
 #include "plan/frontier.h"
+#include "plan/split.h"
 #include "plan/trap.h"
 
 /* A world for one frontier: a clock that only the test moves, and runs kept in memory. */
@@ -296,6 +297,70 @@ static void gives_a_hopeless_host_up_at_once_and_keeps_its_urls(void **state)
     world_done(&w);
 }
 
+/* Each has answered once, if only with its robots.txt. */
+static void answer_once(struct world *w, unsigned hosts, unsigned urls)
+{
+    struct lease l;
+    char url[64];
+    for (unsigned i = 0; i < hosts; i++)
+        for (unsigned k = 0; k < urls; k++) {
+            snprintf(url, sizeof(url), "http://host%u.example/%u", i, k);
+            add(w, url);
+        }
+    for (unsigned i = 0; i < hosts; i++) {
+        assert_true(next_page(w, "", &l));
+        frontier_done(w->f, w->now, l.id, &good);
+    }
+}
+
+static const struct frontier_result timeout = {.st = ST_TIMEOUT, .retry_after_ms = -1};
+
+static void hosts_are_not_blamed_for_a_line_that_is_down(void **state)
+{
+    static const struct {
+        const char *label;
+        unsigned hosts;
+        bool is_doubted;
+    } cases[] = {{"many hosts", 5, false}, {"a host, and somebody else is away", 1, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct world w;
+        struct lease l;
+        unsigned done = 0;
+        world_init(&w, 1000);
+        answer_once(&w, cases[i].hosts, 4);
+        frontier_doubt(w.f, cases[i].is_doubted);
+        for (mono_ms down = w.now; w.now - down < 10 * 60 * 1000;) {
+            assert_true(next_page(&w, "", &l));
+            w.now += 1000;
+            CHECK(cases[i].label, frontier_done(w.f, w.now, l.id, &timeout));
+        }
+        for (mono_ms up = w.now; next_page(&w, "", &l); done++) {
+            struct frontier_result late = good;
+            late.total_us = done ? 1000 : 30000000; /* it was under way when the line came back */
+            frontier_done(w.f, w.now, l.id, &late);
+            CHECK(cases[i].label, w.now - up < 25000);
+        }
+        assert_int_equal(done, 3 * cases[i].hosts);
+        world_done(&w);
+    }
+}
+
+static void hosts_that_stay_silent_are_given_up_all_the_same(void **state)
+{
+    struct world w;
+    struct lease l;
+    struct frontier_counts c;
+    world_init(&w, 1000);
+    answer_once(&w, 4, 20);
+    mono_ms begun = w.now;
+    while (next_page(&w, "", &l))
+        frontier_done(w.f, w.now, l.id, &timeout);
+    frontier_counts(w.f, w.now, &c);
+    assert_int_equal(c.hosts_given_up, 4);
+    CHECK("within two hours", w.now - begun < 2 * 3600 * 1000);
+    world_done(&w);
+}
+
 static void tries_the_other_address_before_it_gives_up(void **state)
 {
     struct world w;
@@ -566,6 +631,44 @@ static void skipped_urls_are_not_lent(void **state)
     world_done(&w);
 }
 
+static void skipped_urls_are_swept_out_wherever_they_stand(void **state)
+{
+    struct world w;
+    struct lease l;
+    struct frontier_counts c;
+    struct buf packed = {0};
+    char url[64];
+    world_init(&w, 1000);
+    for (int i = 0; i < 3000; i++) { /* in the head, in runs and in the tail */
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        add(&w, url);
+        if (i % 3 == 1 || (i >= 1200 && i < 2000)) /* some runs go altogether */
+            frontier_skip(w.f, siphash(&w.key, span_str(url)));
+    }
+    frontier_skip(w.f, 12345); /* of nobody */
+    CHECK_STATUS("sweep", frontier_sweep(w.f), ST_OK);
+    frontier_counts(w.f, w.now, &c);
+    unsigned want = 0;
+    for (int i = 0; i < 3000; i++)
+        want += !(i % 3 == 1 || (i >= 1200 && i < 2000));
+    assert_int_equal(c.urls, want);
+    /* What is packed has them no more, and the rest comes in order. */
+    CHECK_STATUS("take", frontier_take_host(w.f, w.now, 0, SPAN("own.example"), &packed), ST_OK);
+    CHECK_STATUS("put", frontier_put_host(w.f, w.now, 0, buf_span(&packed), NULL), ST_OK);
+    for (int i = 0; i < 3000; i++) {
+        if (i % 3 == 1 || (i >= 1200 && i < 2000))
+            continue;
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        assert_true(next_page(&w, "", &l));
+        CHECK_SPAN("order", l.url, span_str(url));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    frontier_counts(w.f, w.now, &c);
+    assert_int_equal(c.urls, 0);
+    buf_done(&packed);
+    world_done(&w);
+}
+
 static void free_hosts_may_be_asked_fast_and_public_ones_not(void **state)
 {
     const struct addr loop = {.family = 4, .b = {127, 0, 0, 1}}, open = {.family = 4, .b = {93, 184, 216, 34}};
@@ -757,6 +860,52 @@ static void a_channel_is_dropped_from_memory_and_runs(void **state)
     world_done(&w);
 }
 
+/* Every third page, and a whole host. */
+static bool is_third(void *self, struct span url)
+{
+    uint64_t n = 0;
+    struct span number = span_from(url, sizeof("http://own.example/") - 1);
+    return span_starts(url, SPAN("http://own.example/")) && span_u64(number, UINT64_MAX, &n) && n % 3 == 0;
+}
+
+static bool is_other(void *self, struct span host)
+{
+    return span_is(host, "other.example");
+}
+
+static void urls_are_dropped_by_what_they_are(void **state)
+{
+    struct world w;
+    struct lease l;
+    uint64_t dropped = 0;
+    const struct frontier_where where = {is_third, is_other, NULL};
+    world_init(&w, 1000);
+    for (int i = 0; i < 3000; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        add_of(&w, url, i % 2 ? 8 : 7);
+    }
+    add_of(&w, "http://other.example/a", 7);
+    add_of(&w, "http://other.example/b", 8);
+    CHECK_STATUS("drop", frontier_drop_where(w.f, &where, count_key, &dropped), ST_OK);
+    assert_int_equal(dropped, 1002);
+    assert_int_equal(urls_of(&w, 7), 1000);
+    assert_int_equal(urls_of(&w, 8), 1000);
+    assert_false(frontier_has_host(w.f, SPAN("other.example")));
+    for (int i = 0; i < 3000; i++) {
+        char url[64];
+        if (i % 3 == 0)
+            continue;
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        assert_true(next_page(&w, "", &l));
+        CHECK_SPAN("the rest in order", l.url, span_str(url));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    assert_false(next_page(&w, "", &l));
+    assert_int_equal(w.runs_live, 0);
+    world_done(&w);
+}
+
 static void a_host_is_dropped_with_all_it_has(void **state)
 {
     struct world w;
@@ -878,6 +1027,74 @@ static void a_network_moves_with_queue_rules_and_politeness(void **state)
     world_done(&v);
 }
 
+/* Both are at one address; one of them goes. */
+static void a_part_of_a_network_moves_without_the_rest(void **state)
+{
+    struct world w;
+    struct lease l;
+    struct handover h = {0};
+    world_init(&w, 1000);
+    add(&w, "http://shared1.example/x");
+    add(&w, "http://shared2.example/x");
+    add(&w, "http://shared2.example/y");
+    resolve_all(&w);
+    struct addr shared = addr_of(SPAN("shared1.example"));
+    struct network net = addr_network(&shared);
+    net.parts = (uint16_t)(1u << split_part(SPAN("shared2.example")));
+    assert_int_not_equal(split_part(SPAN("shared1.example")), split_part(SPAN("shared2.example")));
+    assert_false(frontier_hold_network(w.f, &net));
+    CHECK_STATUS("take", frontier_take_network(w.f, w.now, 5000, &net, keep_piece, keep_key, &h), ST_OK);
+    assert_int_equal(h.keys, 2);
+    assert_int_equal(urls_of(&w, 9), 1);
+    assert_true(next_page(&w, "", &l));
+    CHECK_SPAN("the rest", l.host, SPAN("shared1.example"));
+    frontier_done(w.f, w.now, l.id, &good);
+    buf_done(&h.pieces);
+    world_done(&w);
+}
+
+/* Many addresses of one network, all ready: as many are asked at a time as the network may. */
+static unsigned asked_at_once(struct world *w)
+{
+    struct lease l;
+    mono_ms wake;
+    unsigned count = 0;
+    for (mono_ms end = w->now + 60000; w->now < end; w->now += 50)
+        while (frontier_take(w->f, w->now, &l, &wake) == ST_OK)
+            count++;
+    return count;
+}
+
+static void a_part_of_a_network_has_its_share_of_the_limits(void **state)
+{
+    static const struct {
+        uint16_t parts;
+        unsigned at_once;
+    } cases[] = {{0, 16}, {0x00ff, 8}, {0x0007, 3}, {0x0001, 1}, {0xffff, 16}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct world w;
+        world_init(&w, 1000);
+        struct addr first = {4, {93, 184, 216, 0}};
+        struct network net = addr_network(&first);
+        net.parts = cases[i].parts;
+        frontier_share_network(w.f, &net);
+        for (int k = 1; k <= 20; k++) {
+            char url[64];
+            struct addr a = {4, {93, 184, 216, (uint8_t)k}};
+            struct span name;
+            unsigned attempt;
+            snprintf(url, sizeof(url), "http://n%d.one.example/", k);
+            add(&w, url);
+            while (frontier_next_unresolved(w.f, w.now, &name, &attempt))
+                frontier_resolved(w.f, w.now, name, ST_OK, &a, MONO_NEVER, 1);
+        }
+        unsigned got = asked_at_once(&w);
+        if (got != cases[i].at_once)
+            fail_msg("parts %04x: %u at once", cases[i].parts, got);
+        world_done(&w);
+    }
+}
+
 /* Version 1 had no word about whose URLs are in the runs. */
 static void hosts_of_version_1_are_read(void **state)
 {
@@ -945,19 +1162,25 @@ int main(void)
         cmocka_unit_test(slows_down_for_crawl_delay_and_slow_servers),
         cmocka_unit_test(honours_retry_after_and_backs_off_doubling),
         cmocka_unit_test(gives_a_hopeless_host_up_at_once_and_keeps_its_urls),
+        cmocka_unit_test(hosts_are_not_blamed_for_a_line_that_is_down),
+        cmocka_unit_test(hosts_that_stay_silent_are_given_up_all_the_same),
         cmocka_unit_test(tries_the_other_address_before_it_gives_up),
         cmocka_unit_test(parks_traps),
         cmocka_unit_test(a_random_crawl_is_polite_and_complete),
         cmocka_unit_test(a_random_crawl_with_restarts_is_polite_and_complete),
         cmocka_unit_test(long_queues_are_put_away_and_come_back_in_order),
+        cmocka_unit_test(skipped_urls_are_swept_out_wherever_they_stand),
         cmocka_unit_test(skipped_urls_are_not_lent),
         cmocka_unit_test(free_hosts_may_be_asked_fast_and_public_ones_not),
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(state_of_a_host_survives_without_its_urls),
         cmocka_unit_test(counts_what_each_channel_has_through_everything),
         cmocka_unit_test(a_channel_is_dropped_from_memory_and_runs),
+        cmocka_unit_test(urls_are_dropped_by_what_they_are),
         cmocka_unit_test(a_host_is_dropped_with_all_it_has),
         cmocka_unit_test(a_network_moves_with_queue_rules_and_politeness),
+        cmocka_unit_test(a_part_of_a_network_moves_without_the_rest),
+        cmocka_unit_test(a_part_of_a_network_has_its_share_of_the_limits),
         cmocka_unit_test(hosts_of_version_1_are_read),
         cmocka_unit_test(pieces_of_others_must_be_their_own),
     };

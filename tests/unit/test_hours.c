@@ -245,6 +245,10 @@ static void what_are_no_hours_is_refused_with_the_word(void **state)
     struct hours h;
     memset(lots, ' ', sizeof(lots));
     CHECK_STATUS("too long", hours_parse(span_of(lots, sizeof(lots)), &h, NULL), ST_LIMIT);
+    struct buf why = {0};
+    CHECK_STATUS("too long", hours_parse(span_of(lots, sizeof(lots)), &h, &why), ST_LIMIT);
+    CHECK("and it says so", why.n > 0);
+    buf_done(&why);
 }
 
 static void a_span_past_midnight_belongs_to_the_day_it_begins_on(void **state)

@@ -481,6 +481,39 @@ static void attributes_can_be_skipped_by_tag(void **state)
     CHECK("over", !html_next(&t, &tok));
 }
 
+/* Whether attributes are wanted makes no difference to where a tag ends. */
+static void skipped_attributes_end_where_read_ones_do(void **state)
+{
+    static const bool wants_none[HTML_TAG_COUNT];
+    static const char *const bits[] = {
+        " a",       "=",     "\"",    "'",        "/",
+        ">",        " ",     "a=b",   "=\"x\"",   "='y'",
+        "\x1f",     "\r\n",  "class", "\"/",      "'>",
+        "<div",     "</div", "x",     " c=\"d\"", " long-name=\"a value that is longer than a block\"",
+        "a=b=\"c\""};
+    static struct html_tok read, skipped;
+    struct html_token a, b;
+    struct rng r;
+    rng_seed(&r, 11);
+    for (int round = 0; round < 50000; round++) {
+        struct buf html = {0};
+        buf_puts(&html, "<div");
+        for (uint64_t n = rng_below(&r, 24); n > 0; n--)
+            buf_puts(&html, bits[rng_below(&r, sizeof(bits) / sizeof(bits[0]))]);
+        buf_puts(&html, rng_below(&r, 2) ? "                    " : ""); /* so that whole blocks can be read, or not */
+        html_begin(&read, buf_span(&html));
+        html_begin(&skipped, buf_span(&html));
+        skipped.wants_attrs = wants_none;
+        while (html_next(&read, &a)) {
+            bool is_same = html_next(&skipped, &b) && a.kind == b.kind && a.raw.p == b.raw.p && a.raw.n == b.raw.n &&
+                           read.at == skipped.at;
+            CHECK(buf_cstr(&html), is_same && (a.kind > HTML_END || !a.kind || a.self_closing == b.self_closing));
+        }
+        CHECK(buf_cstr(&html), !html_next(&skipped, &b));
+        buf_done(&html);
+    }
+}
+
 static void attributes_past_the_ceiling_are_dropped(void **state)
 {
     struct buf b = {0};
@@ -606,6 +639,7 @@ int main(void)
         cmocka_unit_test(every_known_tag_is_found),
         cmocka_unit_test(entity_table_is_whole_and_sorted),
         cmocka_unit_test(attributes_can_be_skipped_by_tag),
+        cmocka_unit_test(skipped_attributes_end_where_read_ones_do),
         cmocka_unit_test(attributes_past_the_ceiling_are_dropped),
         cmocka_unit_test(decoding_copies_only_when_it_must),
         cmocka_unit_test(random_input_is_cut_in_order),

@@ -11,7 +11,7 @@
 
 #define ARGS_MAX 8
 
-static int parse(struct options *o, unsigned command, const char *const *words, struct buf *err)
+static int parse(struct options *o, command_set command, const char *const *words, struct buf *err)
 {
     char *argv[ARGS_MAX];
     int argc = 0;
@@ -60,7 +60,7 @@ static void reads_values_of_every_type(void **state)
 static void refuses_what_makes_no_sense(void **state)
 {
     static const struct {
-        unsigned command;
+        command_set command;
         const char *words[ARGS_MAX];
         const char *want; /* part of the complaint */
     } cases[] = {
@@ -216,7 +216,9 @@ static void every_option_has_a_name_a_help_and_a_sound_default(void **state)
             fail_msg("option %d: table row is incomplete", (int)id);
         CHECK(d->name, (d->type == TYPE_FLAG) == (d->arg == NULL));
         for (opt_id other = 0; other < id; other++)
-            CHECK(d->name, strcmp(d->name, option_table[other].name) != 0);
+            /* One name may be two options, of different commands. */
+            CHECK(d->name,
+                  strcmp(d->name, option_table[other].name) != 0 || (d->commands & option_table[other].commands) == 0);
     }
 }
 
@@ -388,6 +390,18 @@ static void progress_line_fits_its_width(void **state)
     buf_clear(&b);
     progress_line(&b, &st, &speed, 0, 80, true);
     CHECK("colour", strstr(buf_cstr(&b), "\033[33merrors 3\033[0m") != NULL);
+    buf_clear(&b);
+    st.is_finishing = true;
+    progress_line(&b, &st, &speed, 0, 80, true);
+    assert_string_equal(buf_cstr(&b), "  1,234 pages  finishing");
+    buf_clear(&b);
+    st.is_comparing = true;
+    st.compared_percent = 45;
+    progress_line(&b, &st, &speed, 0, 80, true);
+    assert_string_equal(buf_cstr(&b), "  1,234 pages  looking for near-duplicates, 45 %");
+    buf_clear(&b);
+    progress_line(&b, &st, &speed, 0, 40, true);
+    assert_string_equal(buf_cstr(&b), "  1,234 pages");
     buf_done(&b);
 }
 

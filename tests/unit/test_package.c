@@ -32,6 +32,8 @@ static void show_visit(struct buf *b, uint64_t task, summary_kind kind, const st
     buf_printf(b, "bytes %llu %llu %llu us %d %d %d %d %d ", (unsigned long long)s->body_bytes,
                (unsigned long long)s->wire_bytes, (unsigned long long)s->text_bytes, s->dns_us, s->connect_us,
                s->tls_us, s->first_byte_us, s->total_us);
+    if (s->rate)
+        buf_printf(b, "rate %llx ", (unsigned long long)s->rate);
     show_texts(b, s);
     for (size_t i = 0; i < s->heading_count; i++)
         buf_printf(b, " h%u=%.*s", s->headings[i].level, SPAN_ARG(s->headings[i].text));
@@ -203,6 +205,8 @@ static void visits_come_back_as_they_were(void **state)
     s[3].text = SPAN("");
     s[3].heading_count = s[3].link_count = s[3].field_count = 0;
     s[4].is_refused = true;
+    s[1].rate = 1;
+    s[3].rate = UINT64_MAX;
     for (size_t i = 0; i < 5; i++) {
         uint64_t task = i == 3 ? UINT64_MAX : i + 1;
         package_add_visit(w, task, SUMMARY_TEXT, &s[i]);
@@ -348,6 +352,7 @@ static void random_visits_come_back_as_they_were(void **state)
         for (size_t i = 0; i < n; i++) {
             struct summary s = random_visit(&r, &a);
             uint64_t task = rng_below(&r, 3);
+            s.rate = rng_below(&r, 3) ? 0 : rng_u64(&r);
             package_add_visit(w, task, SUMMARY_TEXT, &s);
             want_visit(&wanted, task, SUMMARY_TEXT, &s);
         }

@@ -241,6 +241,12 @@ static void languages_by_code_or_name(void **state)
         {"a lang:xq", "[a]", "no language"},
         {"a lang:deu lang:cz", "[a] [l=de|l=cs]", ""},
         {"lang:de", "[l=de]", ""},
+        {"a type:pdf", "[a] [t=pdf]", ""},
+        {"a type:JPG,images type:md", "[a] [t=jpeg|t=image|t=markdown]", ""},
+        {"a -filetype:zip", "[a] -t=zip", ""},
+        {"a type: pdf", "[a] [t=pdf]", ""},
+        {"a type:pdf,wurst", "[a] [t=pdf]", "no type"},
+        {"type:pdf", "[t=pdf]", ""},
     };
     CHECK_CASES("", cases);
 }

@@ -646,6 +646,13 @@ static void an_empty_index_has_no_answer(void **state)
 
 /* ---- near-duplicates ---- */
 
+/* From page 6 on all are in the group of page 40. */
+static uint64_t group_of_some(void *arg, uint64_t key, uint64_t group)
+{
+    const uint64_t *others = arg;
+    return key > others[0] - others[1] ? others[0] : group;
+}
+
 static void near_duplicates_are_folded(void **state)
 {
     char path[TEST_PATH];
@@ -683,6 +690,21 @@ static void near_duplicates_are_folded(void **state)
     o.no_folding = true;
     r = run(s, &o, &a);
     CHECK("each on its own", r.hit_count == 40 && r.hits[10].similar == 0);
+    /* Groups that somebody else knows go before those of the index. */
+    uint64_t others[] = {40, 35};
+    o = (struct search_opts){.query = SPAN("word"), .limit = 20, .group_of = group_of_some, .group_arg = others};
+    r = run(s, &o, &a);
+    CHECK("with other groups", r.hit_count == 2 && r.hits[0].key == 40 && r.hits[0].similar == 34);
+    CHECK("and those of the index", r.hits[1].key == 5 && r.hits[1].similar == 4);
+    o.limit = 1;
+    o.offset = 1;
+    r = run(s, &o, &a);
+    CHECK("pages after these", r.hit_count == 1 && r.hits[0].key == 5);
+    o.offset = 0;
+    o.no_folding = true;
+    o.limit = 40;
+    r = run(s, &o, &a);
+    CHECK("none of them", r.hit_count == 40);
     index_snapshot_free(s);
     index_close(ix);
     arena_done(&a);

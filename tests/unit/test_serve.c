@@ -535,6 +535,7 @@ static void pages_answer(void **state)
         {"GET", "/metrics", "", 200, "orb_serve_info{version=\"9.9\"} 1\n", NULL},
         {"GET", "/metrics", "", 200, "orb_serve_search_seconds_bucket{le=\"+Inf\"} ", NULL},
         {"GET", "/about-this-crawler", "", 200, "User-agent: orbweaver\nDisallow: /", "{{"},
+        {"GET", "/about-this-crawler", "", 200, "How to be forgotten", "Write to"},
         {"GET", "/opensearch.xml", "", 200, "template=\"http://localhost/search?q={searchTerms}", NULL},
         {"GET", "/robots.txt", "", 200, "Disallow: /\n", NULL},
         {"GET", "/healthz", "", 200, "\r\n\r\nok\n", NULL},
@@ -797,6 +798,7 @@ static void progress_of_a_crawl_is_shown(void **state)
         {"GET", "/metrics", "", 200, "orb_crawl_running 1\n", NULL},
         {"GET", "/about-this-crawler", "", 200, "User-agent: mybot\n", "<b>;"},
         {"GET", "/about-this-crawler", "", 200, "href=\"mailto:me@example.org\"", NULL},
+        {"GET", "/about-this-crawler", "", 200, "name the page, the folder, the host or the domain", "left no address"},
     };
     check_cases(s, cases, sizeof(cases) / sizeof(*cases));
     serve_free(s);

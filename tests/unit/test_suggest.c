@@ -179,7 +179,7 @@ static void results_as_json(void **state)
                     "\"results\":[{\"rank\":1,\"url\":\"https://a.example/41\",\"site\":\"a.example\","
                     "\"title\":\"Häuser\",\"title_marks\":[[0,6]],"
                     "\"snippet\":\"Über die Verzeichnisse der schönen Häuser\",\"snippet_marks\":[[27,7],[35,6]],"
-                    "\"words_only\":false,\"fields\":null,"
+                    "\"words_only\":false,\"fields\":null,\"type\":null,\"bytes\":null,"
                     "\"lang\":\"de\",\"fetched\":\"2023-11-14T22:13:20Z\",\"changed\":\"2023-11-14T22:13:20Z\","
                     "\"similar\":0,\"score\":1.0000}],"
                     "\"facets\":{\"estimates\":false,\"sites\":[{\"name\":\"a.example\",\"count\":20}],"

@@ -272,6 +272,36 @@ static void what_programs_made_is_not_compared(void **state)
     close_bench(&b);
 }
 
+/* A PDF's text is as poppler has it; that the page is one is compared. */
+static void of_pdfs_only_the_type_is_compared(void **state)
+{
+    static const struct {
+        const char *label, *found;
+        unsigned good, bad;
+    } pdfs[] = {{"a PDF", "", 1, 0}, {"a page that is said to be a PDF", STORY, 0, 1}};
+    struct bench b;
+    open_bench(&b, 3, 1);
+    struct c_agent *a = agent(&b, SUSPECT);
+    for (size_t i = 0; i < 2; i++) {
+        struct buf url = {0};
+        a->checks_good = a->checks_bad = a->check_left = 0;
+        buf_printf(&url, "http://a.example/%u", ++b.pages);
+        trust_page(b.c, a, &plain,
+                   &(struct summary){.url = buf_span(&url),
+                                     .http_status = 200,
+                                     .content_type = SPAN("application/pdf"),
+                                     .text = SPAN(OTHER),
+                                     .digest = facts_digest(SPAN(OTHER))});
+        find(&b, asked(&b), 200, pdfs[i].found);
+        uint64_t second = asked(&b);
+        if (second)
+            find(&b, second, 200, pdfs[i].found);
+        CHECK(pdfs[i].label, a->checks_good == pdfs[i].good && a->checks_bad == pdfs[i].bad);
+        buf_done(&url);
+    }
+    close_bench(&b);
+}
+
 static void answers_of_others_are_not_heard(void **state)
 {
     struct bench b;
@@ -331,6 +361,7 @@ int main(void)
         TEST_IN_FOLDER(one_in_so_many_is_drawn_until_probation_is_over),
         TEST_IN_FOLDER(after_probation_nothing_is_drawn_and_after_a_strike_more),
         TEST_IN_FOLDER(what_programs_made_is_not_compared),
+        TEST_IN_FOLDER(of_pdfs_only_the_type_is_compared),
         TEST_IN_FOLDER(answers_of_others_are_not_heard),
         TEST_IN_FOLDER(new_sites_are_capped),
         cmocka_unit_test(an_allowance_is_used_up_and_grows_again),

@@ -392,15 +392,41 @@ static void orders_come_back(void **state)
     arena_done(&a);
 }
 
+static void a_probe_order_comes_back_and_unknown_kinds_are_the_agents_to_choose(void **state)
+{
+    static const struct probe_ask asks[] = {
+        {1, SPAN_INIT("https://one.example/"), SPAN_INIT("192.0.2.1"), 65535, 3, 16},
+        {.id = UINT64_MAX, .address = SPAN_INIT("2001:db8::1"), .kind = 4}};
+    struct probe_order o = {asks, 2}, got;
+    struct buf b = {0};
+    struct arena a;
+    arena_init(&a);
+    probe_order_pack(&o, &b);
+    CHECK_STATUS("unpack", probe_order_unpack(&a, buf_span(&b), &got), ST_OK);
+    CHECK("count", got.probe_count == 2);
+    CHECK_SPAN("url", got.probes[0].url, asks[0].url);
+    CHECK_SPAN("address", got.probes[0].address, asks[0].address);
+    CHECK("numbers", got.probes[0].port == 65535 && got.probes[0].kind == 3 && got.probes[0].samples == 16);
+    CHECK("unknown", got.probes[1].id == UINT64_MAX && got.probes[1].kind == 0 && got.probes[1].url.n == 0);
+    CHECK_STATUS("none", probe_order_unpack(&a, SPAN(""), &got), ST_OK);
+    CHECK("none", got.probe_count == 0);
+    buf_done(&b);
+    arena_done(&a);
+}
+
 static struct report full_report(void)
 {
     static const struct outcome outcomes[] = {
         {.number = 4, .st = ST_REFUSED, .why = SPAN_INIT("no"), .parts = some_texts, .part_count = 3}, {.number = 5}};
-    static const struct task_report tasks[] = {{1, TASK_RUNNING, 2, 3, 4, 5, 6, 7}, {8, TASK_ENDED, 0, 0, 0, 0, 0, 0}};
+    static const struct task_report tasks[] = {
+        {1, TASK_RUNNING, 2, 3, 4, 5, 6, 7, true, {UINT64_MAX, 1, 2, 3, 4, 5, 6, -7, 8}},
+        {.task = 8, .state = TASK_ENDED}};
     static const struct stray_host strays[] = {{1, SPAN_INIT("h.example"), SPAN_INIT("192.0.2.1")}};
-    static const struct network_timing timings[] = {{SPAN_INIT("192.0.2.0/24"), 9, 1, 2, 3, UINT32_MAX}};
+    static const struct network_timing timings[] = {{SPAN_INIT("192.0.2.0/24"), 9, 1, 2, 3, UINT32_MAX, UINT64_MAX}};
     static const struct program_report programs[] = {{SPAN_INIT("p"), 1, 2, 3, true, SPAN_INIT("line 1")}};
     static const struct error_count errors[] = {{ERROR_OTHER, 1}, {ERROR_TIMEOUT, 3}, {ERROR_HTTP_5XX, 4}};
+    static const struct probe_report probes[] = {{UINT64_MAX, ST_OK, 2, SPAN_INIT("192.0.2.7"), 3, 1, 10, 20, 30},
+                                                 {.id = 2, .st = ST_TIMEOUT, .lost = 2}};
     return (struct report){.wire_version = 1,
                            .version = SPAN("0.2.0"),
                            .boot = UINT64_MAX,
@@ -444,7 +470,11 @@ static struct report full_report(void)
                            .refused = some_texts,
                            .refused_count = 3,
                            .errors_by_kind = errors,
-                           .error_kind_count = 3};
+                           .error_kind_count = 3,
+                           .probes = probes,
+                           .probe_count = 2,
+                           .tasks_max = 64,
+                           .tasks_busy = 3};
 }
 
 static void a_report_comes_back(void **state)
@@ -460,12 +490,18 @@ static void a_report_comes_back(void **state)
     CHECK("outcome",
           got.outcomes[0].st == ST_REFUSED && got.outcomes[0].part_count == 3 && got.outcomes[1].number == 5);
     CHECK("task", got.tasks[0].state == TASK_RUNNING && got.tasks[0].bytes == 7 && got.tasks[1].task == 8);
+    CHECK("visit", got.tasks[0].has_visit && got.tasks[0].visit.number == UINT64_MAX &&
+                       got.tasks[0].visit.changed == 2 && got.tasks[0].visit.changed_at == -7 &&
+                       got.tasks[0].visit.told == 8 && !got.tasks[1].has_visit);
+    CHECK("slots", got.tasks_max == 64 && got.tasks_busy == 3);
     CHECK("timing", got.timings[0].total_median_us == UINT32_MAX);
     CHECK("setup", got.has_setup && got.setup.own_site_count == 3 && got.setup.cores == 2);
     CHECK("program", got.programs[0].is_fallback);
     CHECK("errors", got.error_kind_count == 3 && got.errors_by_kind[0].kind == ERROR_OTHER &&
                         got.errors_by_kind[0].count == 1 && got.errors_by_kind[2].kind == ERROR_HTTP_5XX &&
                         got.errors_by_kind[2].count == 4);
+    CHECK("probes", got.probe_count == 2 && got.probes[0].id == UINT64_MAX && got.probes[0].kind == 2 &&
+                        got.probes[0].server_us == 30 && got.probes[1].st == ST_TIMEOUT && got.probes[1].lost == 2);
     for (size_t n = 0; n < b.n; n++) { /* cut anywhere: fewer fields, or none */
         status st = report_unpack(&a, span_cut(buf_span(&b), 0, n), &got);
         CHECK("cut", st == ST_OK || st == ST_INVALID);
@@ -582,6 +618,7 @@ int main(void)
         cmocka_unit_test(a_hello_is_signed_over_the_challenge),
         cmocka_unit_test(joining_messages_come_back),
         cmocka_unit_test(orders_come_back),
+        cmocka_unit_test(a_probe_order_comes_back_and_unknown_kinds_are_the_agents_to_choose),
         cmocka_unit_test(a_report_comes_back),
         cmocka_unit_test(kinds_of_errors_keep_their_numbers_and_unknown_ones_are_other),
         cmocka_unit_test(a_poll_answer_comes_back_with_orders_of_kinds_unknown),

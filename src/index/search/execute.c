@@ -65,6 +65,8 @@ void execute_enter(struct execution *x, uint32_t doc, double score)
     if (x->can_skip && score + match_fresh_bound(m, row.changed) < x->top->threshold)
         return;
     score += rank_fresh(&m->rank, m->now_s, row.changed);
+    if (x->group_of && score >= x->top->threshold)
+        row.group = x->group_of(x->group_arg, row.key, row.group);
     topk_push(x->top, &(struct topk_item){score, row.key, row.group, m->part, doc});
 }
 

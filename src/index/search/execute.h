@@ -17,6 +17,8 @@ struct execution {
     struct topk *top;        /* borrowed */
     bool can_skip;           /* bounds hold: the rank is the one that they were made with */
     int64_t cpu_until_us;    /* of cpu_clock_us; INT64_MAX: no limit */
+    uint64_t (*group_of)(void *arg, uint64_t key, uint64_t group); /* see search_opts; NULL: as the index has it */
+    void *group_arg;
     /* out */
     uint64_t matches; /* seen; all there are, unless something was skipped */
     bool was_skipped;

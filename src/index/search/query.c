@@ -20,6 +20,7 @@
 #include "index/segment/segment.h"
 #include "index/text/url_words.h"
 #include "web/content.h"
+#include "web/media.h"
 
 #define NOTES_MAX 4
 
@@ -269,6 +270,26 @@ static void put_lang(struct parser *p, const struct item *it, struct span value,
         put_atom(p, is_excluded, at);
 }
 
+static void put_type(struct parser *p, const struct item *it, struct span value, bool is_excluded)
+{
+    struct query_atom at;
+    const char *type = media_asked(value);
+    if (!type)
+        note(p, "\"%.*s\" is no type of files: write type:pdf, type:zip or type:image", QUOTED(value));
+    else if (atom_special(p, 't', span_str(type), it->source, &at))
+        put_atom(p, is_excluded, at);
+}
+
+/* Some of "pdf,zip" is a type; else it is text of another kind ("type:int"). */
+static bool has_type(struct span rest)
+{
+    struct span value;
+    bool has = false;
+    while (!has && span_split(&rest, ',', &value))
+        has = media_asked(span_trim(value)) != NULL;
+    return has;
+}
+
 /* False: that is no name of a field. */
 static bool put_emitted(struct parser *p, const struct item *it, bool is_excluded)
 {
@@ -317,6 +338,8 @@ static void put_values(struct parser *p, const struct item *it, bool is_excluded
         unsigned before = p->q->clause_count;
         if (value.n && it->field == FIELD_SITE)
             put_site(p, it, value, is_excluded);
+        else if (value.n && it->field == FIELD_TYPE)
+            put_type(p, it, value, is_excluded);
         else if (value.n)
             put_lang(p, it, value, is_excluded);
         if (p->q->clause_count > before + 1) /* a site with its path */
@@ -338,6 +361,8 @@ static void take_late_value(struct parser *p, struct item *it)
         fits = span_find(next.text, '.', 0) < next.text.n;
     else if (it->field == FIELD_LANG)
         fits = query_language(p->speech.an, next.text) != 0;
+    else if (it->field == FIELD_TYPE)
+        fits = has_type(next.text);
     else if (it->field == FIELD_BEFORE || it->field == FIELD_AFTER)
         fits = query_date(next.text, &start, &end);
     if (!fits)
@@ -370,7 +395,11 @@ static void put_item(struct parser *p, struct item *it)
             it->field = FIELD_NONE;
         }
     }
-    if (it->field == FIELD_SITE || it->field == FIELD_LANG)
+    if (it->field == FIELD_TYPE && !has_type(it->text)) {
+        it->text = it->source;
+        it->field = FIELD_NONE;
+    }
+    if (it->field == FIELD_SITE || it->field == FIELD_LANG || it->field == FIELD_TYPE)
         put_values(p, it, is_excluded);
     else if (is_pasted_url(it))
         put_site(p, it, it->text, is_excluded);
@@ -418,7 +447,7 @@ static bool is_all(const struct query_clause *c, char type)
     return true;
 }
 
-/* A page has one site and one language, so two wishes for them cannot both be meant: either is. */
+/* A page has one site, one language and one type, so two wishes for them cannot both be meant: either is. */
 static void join_special(struct parser *p, char type)
 {
     struct query *q = p->q;
@@ -493,6 +522,7 @@ static void parse(struct parser *p)
     parse_items(p);
     join_special(p, 's');
     join_special(p, 'l');
+    join_special(p, 't');
     drop_repeated(q);
     q->lang = only_language(q);
 }

@@ -6,12 +6,13 @@
  *     -word -"..."      without (--word is a word)
  *     site:python.org   of this host or below it; site:a,b is either
  *     lang:de           in this language
+ *     type:pdf          a file of this type, or of this kind (type:image); type:pdf,doc is either
  *     title:word  url:word  title:"some words"
  *     field:price  field:price=9.99  field:author="some name"    has that field (of a program), with that value
  *     before:2024-05  after:2023-12-31     changed before the start, or after the end, of that day, month or year (UTC)
  *
  * A query is a list of clauses, all of which must match; a clause is a list of atoms, one of which must. Unknown
- * "name:" is taken as words; a URL as site: with words of the URL. Two site: or lang: are alternatives. Anything
+ * "name:" is taken as words; a URL as site: with words of the URL. Two site:, lang: or type: are alternatives. Anything
  * parses: what makes no sense is ignored and noted. Pure. Everything is in the arena, but for `source`, which points
  * into the text that was given wherever it is part of it. */
 #pragma once

@@ -9,6 +9,7 @@ static const struct {
     {"title", FIELD_TITLE},   {"intitle", FIELD_TITLE}, {"url", FIELD_URL},     {"inurl", FIELD_URL},
     {"site", FIELD_SITE},     {"host", FIELD_SITE},     {"lang", FIELD_LANG},   {"language", FIELD_LANG},
     {"before", FIELD_BEFORE}, {"after", FIELD_AFTER},   {"since", FIELD_AFTER}, {"field", FIELD_EMITTED},
+    {"type", FIELD_TYPE},     {"filetype", FIELD_TYPE},
 };
 
 /* Bytes of the blank at `at`; 0: something else. */

@@ -15,6 +15,7 @@ typedef enum item_field {
     FIELD_URL,
     FIELD_SITE,
     FIELD_LANG,
+    FIELD_TYPE,
     FIELD_BEFORE,
     FIELD_AFTER,
     FIELD_EMITTED /* field:name, field:name=value, field:name="some words": of a program */

@@ -13,6 +13,7 @@
 #include "index/search/snippet.h"
 #include "index/search/suggest.h"
 #include "index/search/survey.h"
+#include "web/media.h"
 
 #define LANGUAGES 8 /* of the collection, that words are stemmed in */
 #define SNIPPET_BYTES 240
@@ -99,6 +100,8 @@ static status execute(struct search *se, struct execution *x)
     matcher_init(&se->matcher, &se->resolved, rank, se->o->now);
     *x = (struct execution){.matcher = &se->matcher, .top = &se->top, .cpu_until_us = se->until_us};
     x->can_skip = !se->o->exhaustive && rank == &rank_default;
+    x->group_of = se->o->no_folding ? NULL : se->o->group_of;
+    x->group_arg = se->o->group_arg;
     if (se->until_us != INT64_MAX) /* a quarter is for counting and showing */
         x->cpu_until_us -= (se->until_us - se->start_us) / 4;
     status st = ST_OK;
@@ -183,6 +186,10 @@ static status show(struct search *se, const struct topk_item *item, struct searc
     hit->fetched = d.fetched;
     hit->changed = d.changed;
     hit->is_keywords = d.is_keywords;
+    hit->is_named = d.is_named;
+    hit->bytes = d.bytes;
+    const struct media *media = media_find(d.type, d.url);
+    hit->type = media ? media->name : "";
     copy_fields(se, &d, hit);
     struct span title = span_trim(d.title);
     title = title.n ? arena_copy(se->a, title) : last_part(hit->url);

@@ -23,7 +23,11 @@ struct search_opts {
     wall_ms now;            /* for freshness */
     int cpu_ms;             /* 0 = SEARCH_CPU_MS; < 0 = no limit */
     bool with_snippets, with_facets, with_suggestion;
-    bool no_folding;           /* near-duplicates each on their own */
+    bool no_folding; /* near-duplicates each on their own */
+    /* The group of a page's near-duplicates (store/groups.h), or `group`, which the index has, when it is in none that
+     * is known. NULL: as the index has it. */
+    uint64_t (*group_of)(void *arg, uint64_t key, uint64_t group);
+    void *group_arg;           /* borrowed for the call */
     unsigned snippet_bytes;    /* 0 = 240 */
     const struct rank *rank;   /* NULL = rank_default; with another one nothing is skipped */
     bool exhaustive;           /* for tests: skip nothing */
@@ -52,6 +56,9 @@ struct search_hit {
     bool is_keywords; /* known by its words only: no part of its text can be shown */
     const struct summary_field *fields;
     size_t field_count;
+    bool is_named;    /* a file that nobody has read: its snippet tells type and size */
+    const char *type; /* short name (web/media.h), static; "": not known */
+    uint64_t bytes;   /* of the file; 0: not known */
 };
 
 struct search_facet {

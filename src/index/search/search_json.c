@@ -105,6 +105,13 @@ static void put_hit(struct json *j, const struct search_hit *h, uint64_t rank)
     json_bool(j, h->is_keywords);
     json_key(j, "fields");
     search_json_fields(j, h->fields, h->field_count);
+    json_key(j, "type");
+    json_text_or_null(j, span_str(h->type));
+    json_key(j, "bytes");
+    if (h->bytes)
+        json_u64(j, h->bytes);
+    else
+        json_null(j);
     json_key(j, "lang");
     json_text_or_null(j, span_str(h->lang));
     json_key(j, "fetched");

@@ -1,0 +1,269 @@
+#include <errno.h>
+#include <string.h>
+
+#include "cli/admin_call.h"
+#include "cli/care.h"
+#include "cli/command.h"
+#include "cli/folder.h"
+#include "cli/forget_report.h"
+#include "io/clock.h"
+#include "store/fleet.h"
+#include "web/places.h"
+
+#define WHY_MAX 1000
+
+struct forget {
+    const struct options *o;
+    struct arena arena;
+    struct places *places;
+    struct span *texts; /* in the arena: the places in the one way they are written */
+    size_t count;
+    struct forget_report report;
+};
+
+/* ---- what is meant ---- */
+
+static int read_places(struct forget *f)
+{
+    static const struct sip_key key = {1, 2}; /* of this command's own words */
+    struct buf why = {0};
+    int code = EXIT_DONE;
+    f->places = places_new(&key);
+    f->texts = arena_alloc(&f->arena, f->o->arg_count * sizeof(*f->texts));
+    for (size_t i = 0; code == EXIT_DONE && i < f->o->arg_count; i++) {
+        struct places_item item;
+        buf_clear(&why);
+        status st = places_parse(&f->arena, f->o->args[i], &item, &why);
+        if (st == ST_OK)
+            st = places_add(f->places, item.text, &why);
+        if (st != ST_OK)
+            code = complain(EXIT_INPUT, "forget %.*s: %s: give a URL, URL*, a host or .DOMAIN", SPAN_ARG(f->o->args[i]),
+                            why.n ? buf_cstr(&why) : status_name(st));
+        else
+            f->texts[f->count++] = item.text;
+    }
+    buf_done(&why);
+    f->report.places = f->texts;
+    f->report.place_count = f->count;
+    return code;
+}
+
+static bool is_meant(void *arg, struct span url)
+{
+    struct forget *f = arg;
+    struct arena a;
+    struct url u, normal;
+    arena_init(&a);
+    bool is = url_parse(&a, url, NULL, &u) == ST_OK && url_is_http(&u) &&
+              url_normalise(&a, &u, &url_norm_default, URL_INPUT_MAX, &normal) == ST_OK &&
+              places_find(f->places, &normal);
+    arena_done(&a);
+    return is;
+}
+
+/* ---- WARC files ---- */
+
+static int purge_warc(struct forget *f)
+{
+    const char *dir = opt_cstr(f->o, OPT_WARC);
+    struct buf why = {0};
+    if (!dir)
+        return EXIT_DONE;
+    f->report.has_warc = true;
+    status st = warc_purge(dir, f->report.is_dry, is_meant, f, &f->report.warc, &why);
+    int code = EXIT_DONE;
+    if (st == ST_BUSY)
+        code = complain(EXIT_IO,
+                        "forget: WARC folder %s: in use: wait for the crawl that writes there, then run this "
+                        "again",
+                        dir);
+    else if (st != ST_OK)
+        code = complain(exit_code_of(st), "forget: WARC folder %s: %s: check --warc", dir,
+                        why.n                ? buf_cstr(&why)
+                        : st == ST_NOT_FOUND ? "not there"
+                        : st == ST_IO        ? strerror(errno)
+                                             : status_name(st));
+    buf_done(&why);
+    return code;
+}
+
+/* ---- looking only ---- */
+
+static status count_page(void *arg, const struct page *p)
+{
+    struct forget *f = arg;
+    bool is = is_meant(f, p->url);
+    f->report.pages += is;
+    f->report.texts += is && p->content;
+    return ST_OK;
+}
+
+static int look(struct forget *f)
+{
+    struct store *store = NULL;
+    int code = folder_open("forget", opt_cstr(f->o, OPT_DATA), &store);
+    if (code != EXIT_DONE)
+        return code;
+    status st = store_page_each(store, 0, count_page, f);
+    store_free(store);
+    if (st != ST_OK)
+        return complain(exit_code_of(st), "forget: read data folder: %s", status_name(st));
+    return purge_warc(f);
+}
+
+static int list(const struct options *o)
+{
+    struct store *store = NULL;
+    struct buf out = {0};
+    int code = folder_open("forget", opt_cstr(o, OPT_DATA), &store);
+    if (code != EXIT_DONE)
+        return code;
+    status st = opt_flag(o, OPT_JSON) ? forget_list_json(store, &out) : forget_list_text(store, &out);
+    store_free(store);
+    if (st == ST_OK)
+        print_buf(&out);
+    else
+        code = complain(exit_code_of(st), "forget: read data folder: %s", status_name(st));
+    buf_done(&out);
+    return finish_output(code);
+}
+
+/* ---- doing it ---- */
+
+/* Remembered first: after that a kill can only delay it. */
+static status remember(struct forget *f, struct store *s)
+{
+    wall_ms now = clock_wall();
+    status st = store_begin(s);
+    for (size_t i = 0; st == ST_OK && i < f->count; i++)
+        st = store_forgotten_put(s,
+                                 &(struct forgotten){f->texts[i], now, span_cut(opt_text(f->o, OPT_WHY), 0, WHY_MAX)});
+    if (st == ST_OK)
+        st = store_setting_put(s, APPLY_FORGET_SETTING, SPAN("1"));
+    if (st == ST_OK)
+        st = store_commit(s);
+    if (st != ST_OK)
+        store_rollback(s);
+    return st == ST_OK ? store_sync(s) : st;
+}
+
+/* ---- asking the coordinator that runs ---- */
+
+static int ask_coordinator(struct forget *f, bool is_undo)
+{
+    struct buf form = {0}, raw = {0}, text = {0};
+    const struct json_node *answer;
+    for (size_t i = 0; i < f->count; i++)
+        form_text(&form, "places", f->texts[i]);
+    form_option(&form, "why", f->o, OPT_WHY);
+    if (is_undo)
+        form_text(&form, "undo", SPAN("true"));
+    int code = admin_call(f->o, "forget", "/api/v1/forget", &form, &f->arena, &raw, &answer);
+    if (code == EXIT_DONE) {
+        for (size_t i = 0; i < f->count; i++)
+            buf_printf(&text, is_undo ? "%.*s may be crawled again\n" : "forgotten %.*s\n", SPAN_ARG(f->texts[i]));
+        if (!is_undo && json_member(answer, "done")->number > 0)
+            buf_printf(&text, "pages     %.0f taken out, %.0f of them searchable, %.0f WARC records; agents are told\n",
+                       json_member_number(answer, "pages"), json_member_number(answer, "texts"),
+                       json_member_number(answer, "warc_records"));
+        else if (!is_undo)
+            buf_puts(&text, "pages     the coordinator goes on taking them out; agents are told\n");
+        code = admin_show(f->o, &text, &raw);
+    }
+    buf_done(&form);
+    buf_done(&raw);
+    buf_done(&text);
+    return code;
+}
+
+/* A coordinator that runs has the folder, and agents to tell. */
+static bool is_coordinated(const struct forget *f)
+{
+    const char *dir = opt_cstr(f->o, OPT_DATA);
+    return dir && fleet_is_there(dir) && folder_writer(dir);
+}
+
+static int forget(struct forget *f)
+{
+    struct care c;
+    int code = care_open(&c, "forget", f->o);
+    if (code == EXIT_DONE) {
+        status st = remember(f, c.store);
+        if (st != ST_OK)
+            code = care_complain(&c, st, "remember it");
+    }
+    if (code == EXIT_DONE)
+        code = care_apply(&c);
+    if (code == EXIT_DONE) {
+        f->report.pages = c.start.erased.pages;
+        f->report.texts = c.start.erased.texts;
+        f->report.was_remade = c.start.erased.was_remade;
+        f->report.is_log_in_use = c.start.erased.is_log_in_use;
+        code = care_settle(&c);
+    }
+    care_done(&c);
+    return code == EXIT_DONE ? purge_warc(f) : code;
+}
+
+static int undo(struct forget *f)
+{
+    struct care c;
+    struct buf out = {0};
+    int code = care_open(&c, "forget", f->o);
+    for (size_t i = 0; code == EXIT_DONE && i < f->count; i++) {
+        status st = store_forgotten_remove(c.store, f->texts[i]);
+        if (st == ST_NOT_FOUND)
+            code = complain(EXIT_NO, "forget --undo %.*s: it is not forgotten: orb forget --list shows what is",
+                            SPAN_ARG(f->texts[i]));
+        else if (st != ST_OK)
+            code = care_complain(&c, st, "undo it");
+        else if (!opt_flag(f->o, OPT_JSON))
+            buf_printf(&out,
+                       "%.*s may be crawled again: when it is given as a URL, or a page that changed links there\n",
+                       SPAN_ARG(f->texts[i]));
+    }
+    care_done(&c);
+    if (code == EXIT_DONE && opt_flag(f->o, OPT_JSON))
+        forget_report_json(&f->report, &out);
+    print_buf(&out);
+    buf_done(&out);
+    return code;
+}
+
+static int run(struct forget *f)
+{
+    struct buf out = {0};
+    int code = read_places(f);
+    if (code != EXIT_DONE)
+        return code;
+    if (!f->report.is_dry && is_coordinated(f))
+        return ask_coordinator(f, opt_flag(f->o, OPT_UNDO));
+    if (opt_flag(f->o, OPT_UNDO))
+        return undo(f);
+    code = f->report.is_dry ? look(f) : forget(f);
+    if (code == EXIT_DONE) {
+        if (opt_flag(f->o, OPT_JSON))
+            forget_report_json(&f->report, &out);
+        else
+            forget_report_text(&f->report, &out);
+        print_buf(&out);
+    }
+    buf_done(&out);
+    return finish_output(code);
+}
+
+int cmd_forget(const struct options *o)
+{
+    struct forget f = {.o = o, .report = {.is_dry = opt_flag(o, OPT_DRY_RUN)}};
+    if (opt_flag(o, OPT_FORGOTTEN))
+        return o->arg_count ? complain(EXIT_USAGE, "forget --list: shows everything: leave %s out", o->args[0].p)
+                            : list(o);
+    if (!o->arg_count)
+        return complain(EXIT_USAGE, "forget: what? give URLs, hosts or .DOMAINs: see orb help forget");
+    arena_init(&f.arena);
+    int code = run(&f);
+    places_free(f.places);
+    buf_done(&f.report.warc.names);
+    arena_done(&f.arena);
+    return code;
+}

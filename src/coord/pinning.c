@@ -1,0 +1,175 @@
+/* pinning.c - the operator's lines on who may crawl what (plan/pins.h), kept in the fleet store as they were written.
+ *
+ * The unit stays the network. Where lines are about several of its hosts, the most precise one decides; of two equally
+ * precise ones the one that was written first. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "coord/state.h"
+
+#define PINS_KEY SPAN("pins")
+
+static void country_at(const struct coord *c, const struct addr *addr, char out[3])
+{
+    struct hierarchy_node node;
+    uint32_t at = c->hierarchy ? hierarchy_network(c->hierarchy, addr) : HIERARCHY_NONE;
+    out[0] = '\0';
+    for (; at != HIERARCHY_NONE && !out[0]; at = node.parent) {
+        hierarchy_get(c->hierarchy, at, &node);
+        if (ascii_is_alpha(node.country[0]) && ascii_is_alpha(node.country[1]))
+            memcpy(out, node.country, 3);
+    }
+}
+
+/* Where it says that it is; else where its address is registered. */
+void agent_country(const struct coord *c, const struct c_agent *a, char out[3])
+{
+    struct addr addr;
+    const struct city *city =
+        a->has_place ? cities_near(&c->cities, (struct spot){(float)a->latitude, (float)a->longitude}) : NULL;
+    out[0] = '\0';
+    if (city)
+        memcpy(out, city->country, 3);
+    else if (agent_addr(a, &addr))
+        country_at(c, &addr, out);
+}
+
+void network_country(const struct coord *c, const struct c_network *n, char out[3])
+{
+    country_at(c, &n->network.first, out);
+}
+
+static struct span holder_of(const struct coord *c, const struct c_network *n)
+{
+    struct hierarchy_node node;
+    uint32_t at = c->hierarchy ? hierarchy_network(c->hierarchy, &n->network.first) : HIERARCHY_NONE;
+    if (at == HIERARCHY_NONE)
+        return (struct span){0};
+    hierarchy_get(c->hierarchy, at, &node);
+    return node.holder ? hierarchy_holder_name(c->hierarchy, node.holder) : (struct span){0};
+}
+
+/* The line of `pins` that decides about a network; NULL. */
+static const struct pin *pin_among(const struct coord *c, const struct pins *pins, const struct c_network *n)
+{
+    struct pin_site site = {.addr = n->network.first, .holder = holder_of(c, n)};
+    const struct pin *best = NULL;
+    if (!pins_count(pins))
+        return NULL;
+    network_country(c, n, site.country);
+    for (size_t i = 0; i < n->host_count || i == 0; i++) {
+        site.host = n->host_count ? span_str(n->hosts[i]->name) : (struct span){0};
+        if (n->host_count && network_has(&n->network, &n->hosts[i]->addr))
+            site.addr = n->hosts[i]->addr;
+        const struct pin *pin = pins_find(pins, &site);
+        if (pin && (!best || pin_is_before(pin, best)))
+            best = pin;
+    }
+    return best;
+}
+
+const struct pin *pinning_of(const struct coord *c, const struct c_network *n)
+{
+    return c->pins ? pin_among(c, c->pins, n) : NULL;
+}
+
+/* Into c->among, which grows as needed: good until the next call. */
+static size_t list_allowed(struct coord *c, const struct pin *pin)
+{
+    size_t count = 0;
+    struct pin_agent *agents = mem_alloc((c->agent_count + 1) * sizeof(*agents));
+    for (size_t i = 0; i < c->agent_count; i++) {
+        const struct c_agent *a = c->agents[i];
+        if (!a || !a->name[0])
+            continue;
+        agents[count] = (struct pin_agent){.number = a->number, .name = span_str(a->name)};
+        memcpy(agents[count++].country, a->country, 3);
+    }
+    c->among = mem_grow(c->among, &c->among_cap, count + 1, sizeof(*c->among));
+    count = pin_agents(c->pins, pin, agents, count, c->among);
+    free(agents);
+    return count;
+}
+
+void pinning_ask(struct coord *c, const struct c_network *n, struct delegate_question *q)
+{
+    const struct pin *pin = pinning_of(c, n);
+    if (!pin)
+        return;
+    q->among_count = list_allowed(c, pin);
+    q->among = c->among;
+}
+
+bool pinning_allows(struct coord *c, const struct c_network *n, uint64_t agent)
+{
+    const struct pin *pin = pinning_of(c, n);
+    size_t count = pin ? list_allowed(c, pin) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (c->among[i] == agent)
+            return true;
+    return !pin;
+}
+
+/* ---- another text ---- */
+
+/* Networks that are not where they may be leave. Those that a person moved there leave too: a line is a person's word
+ * about more than one network. Those that a line held are decided anew. `was`: the lines before; may be NULL. */
+static void apply(struct coord *c, struct pins *was)
+{
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
+        const struct pin *pin = n->state == NETWORK_OWNED ? pinning_of(c, n) : NULL;
+        char why[sizeof(n->why)];
+        if (!pin || pinning_allows(c, n, n->agent)) {
+            if (n->state == NETWORK_OWNED && !n->is_fixed && was && pin_among(c, was, n))
+                placing_reconsider(c, n);
+            continue;
+        }
+        struct span text = pin_text(pin);
+        snprintf(why, sizeof(why), "line %u: %.*s", pin_line(pin), (int)(text.n < 120 ? text.n : 120), text.p);
+        n->is_fixed = false;
+        if (assign_move(c, n, 0, MOVE_PINNED, why) != ST_OK)
+            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+    }
+    c->has_free = true;
+}
+
+status pinning_set(struct coord *c, struct span text, struct buf *why)
+{
+    struct pins *pins;
+    status st = pins_read(text, &pins, why);
+    if (st != ST_OK)
+        return st;
+    st = fleet_put(c->fleet, FLEET_SETTING, PINS_KEY, text.n ? text : SPAN("\n"));
+    if (st != ST_OK) {
+        pins_free(pins);
+        buf_puts(why, "cannot be written down");
+        return st;
+    }
+    struct pins *was = c->pins;
+    c->pins = pins;
+    buf_clear(&c->pins_text);
+    buf_put(&c->pins_text, text);
+    apply(c, was);
+    pins_free(was);
+    return ST_OK;
+}
+
+status pinning_load(struct coord *c, struct buf *why)
+{
+    status st = fleet_get(c->fleet, FLEET_SETTING, PINS_KEY, &c->pins_text);
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    if (st == ST_OK)
+        st = pins_read(buf_span(&c->pins_text), &c->pins, why);
+    return st;
+}
+
+void pinning_free(struct coord *c)
+{
+    pins_free(c->pins);
+    buf_done(&c->pins_text);
+    free(c->among);
+}

@@ -1,0 +1,124 @@
+#include "crawl/archive.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "io/clock.h"
+#include "io/entropy.h"
+
+#define RECORDS_BYTES_MAX (8u << 20) /* written before the turn ends */
+
+static void draw(void *self, void *to, size_t n)
+{
+    struct rng *rng = self;
+    for (size_t at = 0; at < n; at += sizeof(uint64_t)) {
+        uint64_t v = rng_u64(rng);
+        memcpy((char *)to + at, &v, n - at < sizeof(v) ? n - at : sizeof(v));
+    }
+}
+
+void archive_init(struct archive *a, struct warc_files *files, member_kind kind)
+{
+    uint64_t seed = (uint64_t)clock_mono_us();
+    *a = (struct archive){.files = files};
+    arena_init(&a->strings);
+    if (!files)
+        return;
+    if (entropy_draw(&seed, sizeof(seed)) != ST_OK) /* record ids need to be different, not secret */
+        seed ^= (uintptr_t)a;
+    rng_seed(&a->rng, seed);
+    a->writer = warc_writer_new(kind, draw, &a->rng);
+}
+
+void archive_done(struct archive *a)
+{
+    warc_writer_free(a->writer);
+    buf_done(&a->records);
+    buf_done(&a->facts);
+    buf_done(&a->original);
+    free(a->notes);
+    arena_done(&a->strings);
+}
+
+bool archive_has(struct archive *a, struct span url)
+{
+    struct digest160 payload;
+    wall_ms at;
+    return warc_seen_url(warc_files_seen(a->files), url, &payload, &a->original, &at);
+}
+
+struct warc_capture capture_of(struct span url, const struct fetch_result *r, char address[ADDR_TEXT_MAX])
+{
+    struct warc_capture c = {.url = url,
+                             .at = clock_wall() - (r->timing.total_us > 0 ? r->timing.total_us / 1000 : 0),
+                             .request = r->request,
+                             .head = r->head,
+                             .body = r->raw,
+                             .is_http2 = r->http_version >= 20};
+    if (r->addr.family)
+        c.address = span_str(addr_format(&r->addr, address));
+    if (r->raw_cut)
+        c.cut = WARC_CUT_LENGTH;
+    else if (r->st != ST_OK && r->declared_bytes > r->raw.n)
+        c.cut = WARC_CUT_DISCONNECT;
+    return c;
+}
+
+/* Which record has this body already? */
+static bool find_original(struct archive *a, const struct warc_capture *c, const struct fetch_result *r,
+                          struct digest160 *payload, struct warc_original *out)
+{
+    struct warc_seen *seen = warc_files_seen(a->files);
+    *out = (struct warc_original){.payload = *payload};
+    bool has = false;
+    if (r->http_status == 304) {
+        has = warc_seen_url(seen, c->url, &out->payload, &a->original, &out->at);
+        out->is_not_modified = true;
+    } else if (c->body.n && c->cut == WARC_WHOLE) {
+        has = warc_seen_payload(seen, payload, &a->original, &out->at);
+    }
+    out->url = buf_span(&a->original);
+    return has;
+}
+
+static void note(struct archive *a, const struct warc_capture *c, const struct digest160 *payload, bool is_same)
+{
+    a->notes = mem_grow(a->notes, &a->note_cap, a->note_count + 1, sizeof(*a->notes));
+    a->notes[a->note_count++] = (struct warc_note){.payload = *payload,
+                                                   .url = arena_copy(&a->strings, c->url),
+                                                   .at = c->at,
+                                                   .is_same = is_same,
+                                                   .end = a->records.n};
+}
+
+void archive_take(struct archive *a, struct span url, const struct fetch_result *r, struct span facts)
+{
+    char address[ADDR_TEXT_MAX];
+    if (!r->has_raw)
+        return;
+    if (a->records.n > RECORDS_BYTES_MAX) {
+        status st = archive_flush(a);
+        (void)st; /* one that fails is tried again, and told of, when the turn ends */
+    }
+    struct warc_capture c = capture_of(url, r, address);
+    struct digest160 payload = warc_payload_digest(&c);
+    struct warc_original original;
+    bool is_same = find_original(a, &c, r, &payload, &original);
+    c.facts = facts;
+    warc_put_capture(a->writer, &c, &payload, is_same ? &original : NULL, &a->records);
+    if (is_same && !original.is_not_modified)
+        note(a, &c, &payload, true);
+    else if (!is_same && c.body.n && c.cut == WARC_WHOLE)
+        note(a, &c, &payload, false);
+}
+
+status archive_flush(struct archive *a)
+{
+    status st = warc_files_append(a->files, buf_span(&a->records), a->notes, a->note_count);
+    if (st != ST_OK)
+        return st;
+    buf_clear(&a->records);
+    a->note_count = 0;
+    arena_reset(&a->strings);
+    return ST_OK;
+}

@@ -1,0 +1,280 @@
+/* import.c - answers that somebody else got, out of archives, as if the crawl had got them.
+ *
+ * No shard runs: the caller's thread does what a shard's would, with the first shard's structures. An answer passes
+ * through visit.c and finish.c like any other, journal first; only its lease is none of the frontier's. Links that are
+ * new wait in the queues for a later crawl. A page that waits there and comes in is taken out before the next
+ * checkpoint: until then the journal says that it is done. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "crawl/engine.h"
+#include "io/clock.h"
+
+#define PENDING_MAX 20000                     /* pages that the reading store may not have yet */
+#define CHECKPOINT_JOURNAL_BYTES (256u << 20) /* as of a crawl that runs */
+#define WAIT_MS 5
+#define STALL_WAIT_MS 1000
+
+struct import {
+    struct store *reader; /* owned: what the writer has committed */
+    struct table pending; /* key -> standing, packed: what it may not have committed */
+    struct arena arena;   /* of the URL at hand */
+    struct loop *loop;    /* owned: of the next */
+    struct reader *pdfs;  /* owned; NULL until there is one to read */
+};
+
+/* What is known of a page. */
+struct standing {
+    wall_ms at;
+    bool is_good;  /* the last visit found it */
+    bool has_copy; /* some visit did */
+};
+
+static void *standing_pack(const struct standing *s)
+{
+    uint64_t at = s->at > 0 ? (uint64_t)s->at : 0;
+    return (void *)(uintptr_t)(at << 3 | (s->is_good ? 4 : 0) | (s->has_copy ? 2 : 0) | 1);
+}
+
+static struct standing standing_unpack(const void *packed)
+{
+    uint64_t v = (uintptr_t)packed;
+    return (struct standing){(wall_ms)(v >> 3), v & 4, v & 2};
+}
+
+static void wait_ms(int ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
+    nanosleep(&t, NULL);
+}
+
+/* ---- what is known ---- */
+
+static status read_standing(void *arg, const struct page *p)
+{
+    struct standing *s = arg;
+    visit_outcome o = (visit_outcome)p->outcome;
+    *s = (struct standing){p->at, o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED, p->good_at != 0};
+    return ST_OK;
+}
+
+static status look_up(struct crawl *cr, uint64_t key, struct standing *out)
+{
+    const void *packed = table_get(&cr->import->pending, key);
+    if (!packed)
+        return store_page_get(cr->import->reader, key, read_standing, out);
+    *out = standing_unpack(packed);
+    return ST_OK;
+}
+
+static bool is_good_status(unsigned http)
+{
+    return http >= 200 && http < 300;
+}
+
+/* The newest visit counts. Of two in the same moment the one that found the page does: archives have dates to the
+ * second, and sites that answer a first request with a cookie and a redirect to themselves. */
+static bool is_older(const struct standing *s, wall_ms at, unsigned http)
+{
+    return at < s->at || (at == s->at && (s->is_good || !is_good_status(http)));
+}
+
+status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, wall_ms at, unsigned http,
+                          struct crawl_import_page *out, crawl_import_verdict *verdict)
+{
+    struct import *im = cr->import;
+    struct channel *c = shard_channel(&cr->shards[0], channel);
+    struct standing s = {0};
+    struct url u;
+    if (!c)
+        return ST_NOT_FOUND;
+    arena_reset(&im->arena);
+    if (at < 1)
+        at = 1; /* no date: anything else is newer */
+    *verdict = IMPORT_NO_URL;
+    if (!crawl_normal_url(cr, &im->arena, url, &u))
+        return ST_OK;
+    *verdict = IMPORT_OUT_OF_SCOPE;
+    /* At depth 0 patterns would let everything pass, as start pages. */
+    if (channel_check(c, &u, channel_get_opts(c)->depth_max ? 1 : 0, NULL) != CHANNEL_YES)
+        return ST_OK;
+    *out = (struct crawl_import_page){.url = u.href,
+                                      .host = u.host,
+                                      .key = siphash(&cr->key, u.href),
+                                      .channel = channel,
+                                      .at = at,
+                                      .is_robots = span_is(u.path, "/robots.txt")};
+    status st = look_up(cr, out->key, &s);
+    if (st == ST_NOT_FOUND) {
+        *verdict = IMPORT_WANTED;
+        return ST_OK;
+    }
+    if (st != ST_OK)
+        return st;
+    out->is_known = true;
+    out->has_copy = s.has_copy;
+    *verdict = is_older(&s, at, http) ? IMPORT_OLDER : IMPORT_WANTED;
+    return ST_OK;
+}
+
+/* ---- taking one ---- */
+
+/* What shards have for each other: hosts that are new, and their URLs. */
+static void drain(struct crawl *cr)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (unsigned i = 0; i < cr->shard_count; i++)
+            any |= shard_drain(&cr->shards[i]);
+    }
+}
+
+/* Everything visited so far is in the journal, its links are in the queues. A full disk is waited for. */
+static status flush(struct crawl *cr)
+{
+    struct shard *s = &cr->shards[0];
+    finish_flush(s);
+    while (s->is_stalled && cr->failure == ST_OK) {
+        wait_ms(STALL_WAIT_MS);
+        finish_flush(s);
+    }
+    drain(cr);
+    return cr->failure;
+}
+
+/* The reading store has all of it. */
+static status settle(struct crawl *cr)
+{
+    status st = flush(cr);
+    writer_put(cr->writer, &cr->shards[0].batch);
+    if (st == ST_OK)
+        st = writer_settle(cr->writer);
+    if (st == ST_OK)
+        table_done(&cr->import->pending);
+    return st;
+}
+
+static status sweep(struct crawl *cr)
+{
+    status st = flush(cr);
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
+        st = frontier_sweep(cr->shards[i].frontier);
+    return st;
+}
+
+static status checkpoint_when_due(struct crawl *cr)
+{
+    if (atomic_load(&cr->shards[0].journal_bytes) < CHECKPOINT_JOURNAL_BYTES || atomic_load(&cr->is_checkpointing))
+        return ST_OK;
+    status st = sweep(cr);
+    if (st == ST_OK)
+        st = crawl_checkpoint(cr);
+    return st == ST_FULL ? ST_OK : st; /* the journal goes on; the next try may find space */
+}
+
+struct read_page {
+    struct import *import;
+    struct job *job; /* owned by visit_page */
+    const struct fetch_result *result;
+};
+
+static void on_reading(void *arg, const struct reading *r)
+{
+    struct read_page *p = arg;
+    p->job->reading = r;
+    visit_page(p->job->shard, p->job, p->result, NULL);
+    loop_stop(p->import->loop);
+}
+
+/* A PDF is read by another program, from a loop that has nothing else on it and runs until it is read. */
+static void visit_read(struct crawl *cr, struct job *j, const struct fetch_result *r)
+{
+    struct import *im = cr->import;
+    if (!readings_are_for(cr, j->lease.url, r) || readings_reader(cr, im->loop, &im->pdfs) != ST_OK) {
+        visit_page(j->shard, j, r, NULL);
+        return;
+    }
+    struct read_page p = {im, j, r};
+    reader_read(im->pdfs, r->body, on_reading, &p);
+    loop_run(im->loop);
+}
+
+static void visit(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r)
+{
+    struct job *j = mem_alloc(sizeof(*j));
+    j->shard = &cr->shards[0];
+    j->imported_at = p->at;
+    j->dns_us = -1;
+    j->lease = (struct lease){.kind = LEASE_PAGE,
+                              .url = p->url,
+                              .host = p->host,
+                              .key = p->key,
+                              .channel = p->channel,
+                              .depth = p->depth,
+                              .hops = p->hops,
+                              .is_known = p->is_known};
+    visit_read(cr, j, r);
+}
+
+status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r)
+{
+    bool is_new, is_good = r->st == ST_OK && (is_good_status((unsigned)r->http_status) || r->http_status == 304);
+    status st = crawl_note_urls(cr, &p->key, 1, &is_new);
+    if (st != ST_OK)
+        return st;
+    struct standing s = {p->at, is_good, p->has_copy || is_good};
+    table_put(&cr->import->pending, p->key, standing_pack(&s));
+    frontier_skip(cr->shards[route_host(cr->route, p->host)].frontier, p->key);
+    visit(cr, p, r);
+    drain(cr);
+    if (cr->shards[0].is_stalled)
+        st = flush(cr);
+    while (st == ST_OK && writer_backlog(cr->writer) > WRITER_QUEUE_MAX && cr->failure == ST_OK)
+        wait_ms(WAIT_MS);
+    if (st == ST_OK && cr->import->pending.n >= PENDING_MAX)
+        st = settle(cr);
+    if (st == ST_OK)
+        st = checkpoint_when_due(cr);
+    return st == ST_OK ? cr->failure : st;
+}
+
+fetch_wants_fn *crawl_import_wants(const struct crawl *cr)
+{
+    return readings_wants(cr);
+}
+
+/* ---- from start to end ---- */
+
+status crawl_import_begin(struct crawl *cr)
+{
+    cr->import = mem_alloc(sizeof(*cr->import));
+    arena_init(&cr->import->arena);
+    cr->import->loop = loop_new();
+    status st = sweep(cr); /* what an import that was killed had brought */
+    if (st == ST_OK)
+        st = crawl_begin_quiet(cr);
+    if (st == ST_OK)
+        st = store_open(cr->o.data_dir, STORE_READ, &cr->import->reader, NULL);
+    return st;
+}
+
+status crawl_import_end(struct crawl *cr)
+{
+    status st = settle(cr);
+    if (st == ST_OK)
+        st = sweep(cr);
+    return crawl_end_quiet(cr, st);
+}
+
+void import_free(struct import *im)
+{
+    if (!im)
+        return;
+    store_free(im->reader);
+    reader_free(im->pdfs);
+    loop_free(im->loop);
+    table_done(&im->pending);
+    arena_done(&im->arena);
+    free(im);
+}

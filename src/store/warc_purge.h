@@ -1,0 +1,26 @@
+/* warc_purge.h - takes records out of the WARC files of a folder (warc_files.h), and old files out of it.
+ *
+ * A file that has records to go is written anew without them beside the old one, synced, and renamed over it: a kill
+ * leaves the one or the other. What is known of its bodies (seen/) goes too, so that bodies that come again are written
+ * again. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/status.h"
+
+/* Is a record with this WARC-Target-URI to go? */
+typedef bool warc_purge_fn(void *arg, struct span url);
+
+struct warc_purged {
+    uint64_t files, records, bytes; /* files that had such records; bytes won */
+    struct buf names;               /* of those files, a line each; the caller frees it */
+};
+
+/* `is_dry`: only counts. ST_NOT_FOUND: no such folder; ST_BUSY: somebody writes there; ST_CORRUPT: a file that was
+ * closed is damaged, `why` (may be NULL) names it. */
+MUST_USE status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, struct warc_purged *out,
+                           struct buf *why);
+
+/* Removes closed files, oldest first, while all of them together have more than `bytes_max` (0: no limit), and those
+ * that were last written before `before` (0: none). */
+MUST_USE status warc_expire(const char *dir, bool is_dry, uint64_t bytes_max, wall_ms before, struct warc_purged *out);

@@ -1,0 +1,132 @@
+#include "store/warc_seen.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+
+#define SLOT_BYTES 64 /* an entry's share of the two tables, generously */
+
+struct entry {
+    struct digest160 payload;
+    wall_ms at;
+    uint32_t url_bytes;
+    char url[];
+};
+
+struct warc_seen {
+    struct sip_key key;
+    pthread_mutex_t lock; /* over the rest */
+    struct table by_payload;
+    struct table by_url; /* several addresses may have one entry */
+    size_t bytes, bytes_max;
+};
+
+struct warc_seen *warc_seen_new(const struct sip_key *key, size_t bytes_max)
+{
+    struct warc_seen *s = mem_alloc(sizeof(*s));
+    s->key = *key;
+    s->bytes_max = bytes_max ? bytes_max : WARC_SEEN_BYTES_DEFAULT;
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+void warc_seen_free(struct warc_seen *s)
+{
+    if (!s)
+        return;
+    size_t at = 0;
+    for (struct entry *e; (e = table_next(&s->by_payload, &at));)
+        free(e);
+    table_done(&s->by_payload);
+    table_done(&s->by_url);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static uint64_t payload_key(const struct warc_seen *s, const struct digest160 *d)
+{
+    return siphash(&s->key, span_of(d->b, sizeof(d->b)));
+}
+
+static struct entry *find(const struct warc_seen *s, const struct digest160 *payload)
+{
+    struct entry *e = table_get(&s->by_payload, payload_key(s, payload));
+    return e && memcmp(&e->payload, payload, sizeof(*payload)) == 0 ? e : NULL;
+}
+
+/* What is not remembered of an address must not be told of it either. */
+static void set_url(struct warc_seen *s, struct span url, struct entry *e)
+{
+    uint64_t key = siphash(&s->key, url);
+    bool has_room = s->bytes < s->bytes_max || table_get(&s->by_url, key);
+    if (e && has_room)
+        table_put(&s->by_url, key, e);
+    else
+        (void)table_remove(&s->by_url, key);
+}
+
+void warc_seen_add(struct warc_seen *s, const struct digest160 *payload, struct span url, wall_ms at)
+{
+    pthread_mutex_lock(&s->lock);
+    struct entry *e = find(s, payload);
+    if (!e && s->bytes < s->bytes_max && !table_get(&s->by_payload, payload_key(s, payload))) {
+        e = mem_alloc(sizeof(*e) + url.n);
+        e->payload = *payload;
+        e->at = at;
+        e->url_bytes = (uint32_t)url.n;
+        if (url.n)
+            memcpy(e->url, url.p, url.n);
+        table_put(&s->by_payload, payload_key(s, payload), e);
+        s->bytes += sizeof(*e) + url.n + SLOT_BYTES;
+    }
+    set_url(s, url, e);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void warc_seen_add_same(struct warc_seen *s, const struct digest160 *payload, struct span url)
+{
+    pthread_mutex_lock(&s->lock);
+    if (!table_get(&s->by_url, siphash(&s->key, url)))
+        s->bytes += SLOT_BYTES / 2;
+    set_url(s, url, find(s, payload));
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void tell(const struct entry *e, struct buf *url, wall_ms *at)
+{
+    buf_clear(url);
+    buf_put(url, span_of(e->url, e->url_bytes));
+    *at = e->at;
+}
+
+bool warc_seen_payload(struct warc_seen *s, const struct digest160 *payload, struct buf *url, wall_ms *at)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct entry *e = find(s, payload);
+    if (e)
+        tell(e, url, at);
+    pthread_mutex_unlock(&s->lock);
+    return e;
+}
+
+bool warc_seen_url(struct warc_seen *s, struct span url, struct digest160 *payload, struct buf *original, wall_ms *at)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct entry *e = table_get(&s->by_url, siphash(&s->key, url));
+    if (e) {
+        *payload = e->payload;
+        tell(e, original, at);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return e;
+}
+
+size_t warc_seen_count(struct warc_seen *s)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t n = s->by_payload.n;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}

@@ -1,0 +1,160 @@
+#!/bin/sh
+# forget, prune, backup, restore, and the list of those who want to be left alone.
+. "$(dirname "$0")/lib.sh"
+
+complains forget_without_folder 4 'not there' forget --data "$tmp/none" example.org
+complains forget_nothing 2 'what?' forget --data "$tmp/none"
+complains forget_bad_place 3 'a * may only stand at its end' forget --data "$tmp/none" 'https://*.example/'
+complains forget_list_with_place 2 'shows everything' forget --list example.org
+complains prune_without_folder 4 'not there' prune --data "$tmp/none"
+complains backup_without_folder 4 'not there' backup --data "$tmp/none" "$tmp/x"
+complains restore_without_file 4 'not there' restore "$tmp/none" "$tmp/x"
+complains restore_one_argument 2 'something is missing' restore "$tmp/none"
+if [ -e "$tmp/none" ]; then not_ok no_folder_is_made "$(ls "$tmp/none")"; else ok no_folder_is_made; fi
+
+serve_sample --part calm
+set -- --data "$tmp/d" --hosts "$tmp/hosts" --allow-private --delay 0
+run crawl "$@" --quiet --seeds "$tmp/seeds" --warc "$tmp/w"
+if [ "$code" = 0 ]; then ok crawl; else not_ok crawl "code $code: $(cat "$err")"; fi
+wagtail="http://harbour.example:$port/boats/wagtail/"
+run export --data "$tmp/d" --all
+cp "$out" "$tmp/before"
+known=$(wc -l <"$tmp/before")
+museum=$(grep -c "\"url\":\"http://museum.example:" "$tmp/before")
+boats=$(grep -c "\"url\":\"$wagtail" "$tmp/before")
+warc_has() { cat "$tmp"/w/orb-*.warc.gz | zcat | grep -ca "WARC-Target-URI: $1"; }
+
+# A backup from before, that everything is compared with later.
+run backup --data "$tmp/d" "$tmp/b.tar.zst" --json
+holds backup_json '.files > 5 and .bytes > 10000 and .file_bytes > 1000 and .coordinator == false'
+if [ "$(stat -c %a "$tmp/b.tar.zst")" = 600 ]; then ok backup_is_for_its_owner; else not_ok backup_is_for_its_owner "$(stat -c %a "$tmp/b.tar.zst")"; fi
+if ls -d "$tmp"/d/.backup-* >/dev/null 2>&1; then not_ok backup_leaves_nothing "$(ls -a "$tmp/d")"; else ok backup_leaves_nothing; fi
+
+# ---- forget ----
+run forget --data "$tmp/d" --json --dry-run --warc "$tmp/w" museum.example "$wagtail*"
+holds forget_dry_run ".dry_run and .pages == $((museum + boats)) and .warc_records > $boats"
+run export --data "$tmp/d" --all
+if cmp -s "$out" "$tmp/before"; then ok dry_run_changes_nothing; else not_ok dry_run_changes_nothing "$(diff "$out" "$tmp/before" | head -n 2)"; fi
+run forget --data "$tmp/d" --json --warc "$tmp/w" --why 'they asked for it' museum.example "$wagtail*"
+holds forget_json ".places == [\"museum.example\", \"$wagtail*\"] and .pages == $((museum + boats)) and .texts > $boats and (.warc_files | length) == 1"
+run export --data "$tmp/d" --all
+if [ "$(wc -l <"$out")" = $((known - museum - boats)) ] && ! grep -q "\"url\":\"http://museum\|\"url\":\"$wagtail" "$out"; then
+    ok forgotten_pages_are_gone
+else
+    not_ok forgotten_pages_are_gone "$(wc -l <"$out") of $known pages"
+fi
+if [ "$(warc_has "http://museum.example")" = 0 ] && [ "$(warc_has "http://harbour.example:$port/boats/")" != 0 ]; then
+    ok warc_records_are_gone
+else
+    not_ok warc_records_are_gone "$(warc_has "http://museum.example") records"
+fi
+run search --data "$tmp/d" --json site:museum.example the
+holds search_finds_nothing '.total == 0'
+run check --data "$tmp/d" --no-repair --json
+holds check_after_forget '.well and .forgotten == 0 and .strange == 0 and .index_deleted == 0'
+title=$(jq -r "select(.url == \"http://museum.example:$port/\") | .title" "$tmp/before")
+if grep -raqF "$title" "$tmp/d"; then not_ok no_title_is_left "$(grep -ralF "$title" "$tmp/d")"; else ok no_title_is_left; fi
+run forget --data "$tmp/d" --list --json
+holds forget_list '[.forgotten[].place] == ["http://harbour.example:'"$port"'/boats/wagtail/*", "museum.example"] and .forgotten[0].why == "they asked for it"'
+run explain --data "$tmp/d" "${wagtail}logbook.html"
+has explain_forgotten 'they asked for it' "$out"
+run crawl "$@" --quiet --seeds "$tmp/seeds"
+run export --data "$tmp/d" --all
+if grep -q "\"url\":\"http://museum\|\"url\":\"$wagtail" "$out"; then not_ok a_recrawl_does_not_bring_them_back "$(grep -m 1 "museum\|wagtail" "$out")"; else ok a_recrawl_does_not_bring_them_back; fi
+complains undo_unknown 1 'not forgotten' forget --data "$tmp/d" --undo other.example
+run forget --data "$tmp/d" --undo museum.example
+has undo 'may be crawled again' "$out"
+run crawl "$@" --quiet --seeds "$tmp/seeds"
+run export --data "$tmp/d" --all
+n=$(grep -c "\"url\":\"http://museum.example:" "$out")
+if [ "$n" = "$museum" ] && ! grep -q "\"url\":\"$wagtail" "$out"; then ok undone_pages_come_back; else not_ok undone_pages_come_back "$n of $museum"; fi
+
+# While somebody writes to the folder.
+mkfifo "$tmp/hold"
+flock "$tmp/d/lock" sh -c "read -r _ <'$tmp/hold'" &
+holder=$!
+pids="$pids $holder"
+for _ in $(seq 100); do flock -n "$tmp/d/lock" true || break; sleep 0.05; done
+complains forget_in_use 4 'in use' forget --data "$tmp/d" example.org
+complains prune_in_use 4 'in use' prune --data "$tmp/d"
+run forget --data "$tmp/d" --list
+has list_in_use wagtail "$out"
+run backup --data "$tmp/d" "$tmp/b2.tar.zst"
+if [ "$code" = 0 ]; then ok backup_in_use; else not_ok backup_in_use "code $code: $(cat "$err")"; fi
+echo >"$tmp/hold"
+wait "$holder"
+
+# ---- the list of those who want to be left alone ----
+printf '# asked to be left out\nradio.example  2026-11-02 mail of its owner\n' >"$tmp/list"
+run crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list"
+run export --data "$tmp/d" --all
+if grep -q "\"url\":\"http://radio" "$out"; then not_ok opt_out_is_forgotten "$(grep -m 1 radio "$out")"; else ok opt_out_is_forgotten; fi
+run explain --data "$tmp/d" "http://radio.example:$port/"
+has opt_out_explained 'opt-out: 2026-11-02 mail of its owner' "$out"
+echo 'https://*.bad' >>"$tmp/list"
+complains opt_out_bad_line 3 'line 3' crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list"
+complains opt_out_missing 4 'check the path' crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/no-list"
+: >"$tmp/list"
+run crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list"
+run forget --data "$tmp/d" --list --json
+holds opt_out_ends_with_its_line '[.forgotten[].place] == ["'"$wagtail"'*"]'
+"$orb_sample" --hosts-out "$tmp/hosts2" --seeds-out "$tmp/seeds2" --expected-out "$tmp/expected2" --part calm >"$tmp/sample2.out" 2>&1 &
+second=$!
+pids="$pids $second"
+wait_for_line "$tmp/sample2.out" "port "
+printf '.example\n' >"$tmp/list"
+run crawl --data "$tmp/e" --hosts "$tmp/hosts2" --allow-private --delay 0 --quiet --seeds "$tmp/seeds2" --opt-out "$tmp/list"
+run export --data "$tmp/e" --all
+if [ ! -s "$out" ]; then ok opt_out_is_never_visited; else not_ok opt_out_is_never_visited "$(head -n 1 "$out")"; fi
+
+# A line that is added while the crawl runs holds at once, and what is there goes when it ends.
+: >"$tmp/list"
+"$orb" crawl --data "$tmp/g" --hosts "$tmp/hosts" --allow-private --delay 60 --max-time 9 --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list" >"$tmp/g.out" 2>&1 &
+crawler=$!
+pids="$pids $crawler"
+for _ in $(seq 200); do
+    [ "$("$orb" export --data "$tmp/g" 2>/dev/null | grep -c '"url":"http://orchard')" -gt 0 ] && break
+    sleep 0.05
+done
+echo orchard.example >"$tmp/list"
+wait "$crawler"
+run export --data "$tmp/g" --all
+if grep -q '"url":"http://orchard' "$out"; then not_ok opt_out_while_crawling "$(grep -c '"url":"http://orchard' "$out") pages"; else ok opt_out_while_crawling; fi
+if grep -q '"url":"http://harbour' "$out"; then ok opt_out_leaves_others; else not_ok opt_out_leaves_others "$(cat "$tmp/g.out")"; fi
+
+# ---- prune ----
+run prune --data "$tmp/d" --json --dry-run --keep-days 1
+holds prune_dry_run '.dry_run and .pages == 0'
+run prune --data "$tmp/d" --json
+holds prune_json '.dry_run == false and .pages == 0 and .database_bytes >= 0 and .texts_bytes >= 0'
+run check --data "$tmp/d" --no-repair --json
+holds check_after_prune '.well and .index_deleted == 0 and .contents == .pages'
+mkdir "$tmp/d/.backup-999999999"
+echo left >"$tmp/d/.backup-999999999/file"
+run prune --data "$tmp/d" --json --warc "$tmp/w" --keep-warc 1
+holds prune_warc '.warc_files == 1 and .warc_bytes > 1000 and .orphans_bytes > 0'
+if [ -e "$tmp/d/.backup-999999999" ]; then not_ok prune_sweeps "still there"; else ok prune_sweeps; fi
+
+# ---- restore ----
+run check "$tmp/b.tar.zst" --json
+holds check_backup '.well and .files > 5 and .problems == []'
+run restore "$tmp/b.tar.zst" "$tmp/r" --json
+holds restore_json '.well and .rebuilt == false and .files > 5'
+run export --data "$tmp/r" --all
+if cmp -s "$out" "$tmp/before"; then ok restored_as_it_was; else not_ok restored_as_it_was "$(diff "$out" "$tmp/before" | head -n 2)"; fi
+complains restore_over_something 3 'new or empty' restore "$tmp/b.tar.zst" "$tmp/r"
+run crawl --data "$tmp/r" --hosts "$tmp/hosts" --allow-private --delay 0 --seeds "$tmp/seeds" --json
+holds restored_goes_on '.unchanged > 100'
+run backup --data "$tmp/d" --no-index "$tmp"
+file=$(ls "$tmp"/orb-2*.tar.zst)
+run restore "$file" "$tmp/r2" --json
+holds restore_without_index '.well and .rebuilt'
+mkdir "$tmp/plain"
+if zstd -dcq "$tmp/b.tar.zst" | tar -xf - -C "$tmp/plain" && (cd "$tmp/plain" && sha256sum -c --quiet orb-backup.sums); then ok other_tools_unpack_it; else not_ok other_tools_unpack_it "tar or sha256sum failed"; fi
+head -c 20000 "$tmp/b.tar.zst" >"$tmp/cut"
+run check "$tmp/cut" --json
+if [ "$code" = 1 ]; then ok cut_backup_code; else not_ok cut_backup_code "code $code"; fi
+holds cut_backup '.well == false and (.problems | length) == 1'
+complains restore_cut 3 'use another backup' restore "$tmp/cut" "$tmp/r3"
+if [ -e "$tmp/r3" ] || [ -e "$tmp/r3.restoring" ]; then not_ok cut_makes_nothing "a folder is there"; else ok cut_makes_nothing; fi
+exit $failed

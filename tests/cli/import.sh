@@ -1,0 +1,97 @@
+#!/bin/sh
+# shellcheck disable=SC2154 # variables of lib.sh
+# orb import and orb warc: what they take, what they say of what is wrong, how they end. The samples are those of warcio.
+. "$(dirname "$0")/lib.sh"
+samples=$top/tests/data/warc
+
+complains nothing_given 2 'something is missing' import --data "$tmp/none"
+complains no_such_file 4 'open /nowhere.warc: No such file or directory: check the path' import --data "$tmp/none" /nowhere.warc
+printf 'no archive\nat all\n' >"$tmp/text"
+complains no_archive 3 "$tmp/text: no archive" import --data "$tmp/none" "$tmp/text"
+: >"$tmp/empty"
+complains empty_file 3 "$tmp/empty: no archive" import --data "$tmp/none" "$tmp/empty"
+mkdir "$tmp/folder"
+complains empty_folder 3 'no archive in what was given' import --data "$tmp/none" "$tmp/folder"
+complains no_page 1 'no web page in 1 archive' import --data "$tmp/none" "$samples/example-space-in-target-uri.warc.gz"
+if [ ! -e "$tmp/none" ]; then ok makes_no_folder; else not_ok makes_no_folder "there it is"; fi
+
+# NAME CODE FILTER FILE...: into a fresh folder.
+takes() {
+    name=$1 want_code=$2 filter=$3
+    shift 3
+    rm -rf "$tmp/d"
+    run import --data "$tmp/d" --json "$@"
+    if [ "$code" = "$want_code" ]; then holds "$name" "$filter"; else not_ok "$name" "exit code $code, want $want_code: $(head -n 1 "$err")"; fi
+}
+takes good 0 '.pages == 1 and .bad == 0 and .types.response == 1 and .types.revisit == 1 and .taken == 2' "$samples/example.warc"
+takes good_gzip 0 '.pages == 1 and .problems == 0' "$samples/example.warc.gz"
+takes arc 0 '.pages == 1 and .records == 2' "$samples/example.arc"
+takes arc_gzip 0 '.pages == 1 and .records == 2' "$samples/example.arc.gz"
+takes chunked 0 '.pages == 1 and .index_docs == 1' "$samples/example-iana.org-chunked.warc.gz"
+takes resource 0 '.pages == 1 and .types.resource >= 1' "$samples/example-resource.warc.gz"
+takes brackets_around_addresses 0 '.pages >= 1' "$samples/example-wget-bad-target-uri.warc.gz"
+takes answers_to_posts_are_no_pages 0 '.taken == 0 and .no_page >= 1' "$samples/post-test.warc.gz"
+takes space_in_address 1 '.pages == 1 and .bad == 0 and .problems == 1' "$samples/example-space-in-url.arc"
+run export --data "$tmp/d"
+holds space_is_written_out '.url == "http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples%20From%20The%20Live%20Web&IsPopUp=False" and .fetched == "2014-02-16T05:02:21Z" and .title == "Example Domain"'
+takes one_member_for_all 0 '.records == 6 and .pages >= 1' "$samples/example-bad.warc.gz.bad"
+takes wrong_length 1 '.pages == 1 and .bad == 0 and .problems == 3' "$samples/example-trunc.warc"
+head -c 2500 "$samples/example.warc" >"$tmp/cut.warc"
+takes cut_short 1 '.bad == 1 and .problems == 1 and .pages == 0' "$tmp/cut.warc"
+complains says_where 1 "$tmp/cut.warc: at byte 1197: the file ends before it does" import --data "$tmp/where" "$tmp/cut.warc"
+takes wrong_chunks 1 '.pages == 1 and .problems == 1' "$samples/example-wrong-chunks.warc.gz"
+takes some_are_no_archives 1 '.files == 2 and .archives == 1 and .pages == 1' "$samples/example.warc" "$tmp/text"
+
+# What crawlers write besides: name lookups, and how far a page was from a seed.
+rec() { # TYPE ID CONTENT-TYPE URL MORE BLOCK
+    printf 'WARC/1.0\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s>\r\nContent-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2020-01-02T03:04:05Z\r\n%sContent-Length: %s\r\n\r\n%s\r\n\r\n' \
+        "$1" "$2" "$3" "$4" "$5" "$(printf %s "$6" | wc -c)" "$6"
+}
+nl=$(printf '\r\n.') && nl=${nl%.}
+page="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl<title>A page</title><p>Words of it <a href=/next>next</a>"
+{
+    rec response 1 text/dns dns:example.org '' '192.0.2.1'
+    rec response 2 'application/http; msgtype=response' http://example.org/far '' "$page"
+    rec metadata 3 application/warc-fields http://example.org/far "WARC-Concurrent-To: <urn:x:2>$nl" "via: http://example.org/${nl}hopsFromSeed: LRL$nl"
+    rec response 4 'application/http; msgtype=response' http://example.org/no '' 'nothing of the kind'
+    rec revisit 5 'application/http; msgtype=response' http://example.org/unknown "WARC-Payload-Digest: sha1:AAAA$nl" "HTTP/1.1 200 OK$nl$nl"
+    rec conversion 6 text/plain http://example.org/text '' 'words'
+} >"$tmp/crawler.warc"
+takes other_records 1 '.records == 6 and .pages == 1 and .no_page == 1 and .bad == 1 and .problems == 1 and .no_original == 1 and .queued == 1' "$tmp/crawler.warc"
+run export --data "$tmp/d" --states
+holds distance_from_a_seed '.state.depth == 2'
+takes no_links 1 '.pages == 1 and .queued == 0' --depth 0 "$tmp/crawler.warc"
+
+# A folder, twice; then through a pipe.
+mkdir "$tmp/folder/below"
+cp "$samples/example.warc.gz" "$tmp/folder/below/"
+cp "$samples/example-iana.org-chunked.warc.gz" "$samples/example-space-in-url.arc" "$tmp/text" "$tmp/folder/"
+takes folder 1 '.files == 3 and .pages == 3' "$tmp/folder"
+run import --data "$tmp/d" --json "$tmp/folder"
+holds folder_again '.taken == 0 and .known == 4 and .pages == 3'
+run import --data "$tmp/p" --json - <"$samples/example.warc.gz"
+holds pipe '.pages == 1'
+run search --data "$tmp/d" --json 'illustrative examples'
+holds searchable '.total >= 1 and (.results[0].url | startswith("http://example.com/"))'
+run explain --data "$tmp/d" http://example.com/
+if grep -q '2017-03-06' "$out"; then ok explained; else not_ok explained "$(cat "$out")"; fi
+
+# What belongs to it.
+takes include 1 '.pages == 1 and .out_of_scope >= 1' --include '*iana*' "$tmp/folder"
+echo http://www.iana.org/ >"$tmp/seeds"
+takes seeds 1 '.pages == 1 and .out_of_scope >= 1' --seeds "$tmp/seeds" "$tmp/folder"
+complains bad_seed 3 "import: $tmp/text line 1" import --data "$tmp/none" --seeds "$tmp/text" "$tmp/folder"
+takes text_for_people 0 'true' "$samples/example.warc"
+run import --data "$tmp/q" "$samples/example.warc"
+if grep -q 'taken  *2 ' "$out" && grep -q 'orb crawl URL goes on' "$out"; then ok summary; else not_ok summary "$(cat "$out")"; fi
+run import --data "$tmp/q2" --quiet "$samples/example.warc"
+if [ "$code" = 0 ] && [ ! -s "$out" ] && [ ! -s "$err" ]; then ok quiet; else not_ok quiet "$(cat "$out" "$err")"; fi
+
+# orb warc
+gives lists 0 'warcinfo	2014-02-16T05:02:21Z	-	75	whole	unchecked	filedesc://live-web-example.arc.gz
+response	2014-02-16T05:02:21Z	200	1591	whole	unchecked	http://example.com/' warc "$samples/example.arc"
+run warc --json "$samples/example.warc.gz"
+holds lists_json '.file != null and .offset >= 0 and .state == "whole"'
+complains tells_wrong_digests 1 'its payload digest is wrong' warc "$samples/example-digest.warc"
+complains lists_no_archive 3 'no archive' warc "$tmp/text"
+exit $failed

@@ -1,0 +1,201 @@
+/* Records of a place go from WARC files, the others stay as they were byte by byte; the oldest files go when there are
+ * too many. */
+#include "test.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "base/rng.h"
+#include "codec/zip.h"
+#include "store/file.h"
+#include "store/warc_files.h"
+#include "store/warc_purge.h"
+#include "test_folder.h"
+
+static wall_ms clock_now;
+
+static wall_ms wall(void)
+{
+    return clock_now;
+}
+
+static void draw(void *self, void *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((unsigned char *)to)[i] = (unsigned char)rng_u64(self);
+}
+
+/* `n` pages, each of two hosts by turns. */
+static void write_files(member_kind kind, unsigned n, uint64_t bytes_max)
+{
+    struct rng rng;
+    struct warc_files *f = NULL;
+    struct buf why = {0}, out = {0};
+    rng_seed(&rng, 5);
+    clock_now = 1700000000000;
+    struct warc_files_opts o = {.dir = test_folder(),
+                                .kind = kind,
+                                .bytes_max = bytes_max,
+                                .info = {.software = SPAN("orb"), .hostname = SPAN("box")},
+                                .wall = wall,
+                                .draw = draw,
+                                .draw_self = &rng};
+    struct warc_writer *w = warc_writer_new(kind, draw, &rng);
+    CHECK_STATUS("open", warc_files_open(&o, &f, &why), ST_OK);
+    for (unsigned i = 0; i < n; i++) {
+        char url[64], body[400];
+        snprintf(url, sizeof(url), "http://%s.example/%u", i % 2 ? "odd" : "even", i);
+        snprintf(body, sizeof(body), "body of number %u %0*llx", i, 300, (unsigned long long)rng_u64(&rng));
+        struct warc_capture c = {.url = span_str(url),
+                                 .at = clock_now,
+                                 .request = SPAN("GET / HTTP/1.1\r\n\r\n"),
+                                 .head = SPAN("HTTP/1.1 200 OK\r\n\r\n"),
+                                 .body = span_str(body),
+                                 .facts = SPAN("via: test\r\n")};
+        struct warc_note note = {.payload = warc_payload_digest(&c), .url = c.url, .at = c.at};
+        buf_clear(&out);
+        warc_put_capture(w, &c, &note.payload, NULL, &out);
+        note.end = out.n;
+        CHECK_STATUS("append", warc_files_append(f, buf_span(&out), &note, 1), ST_OK);
+    }
+    warc_files_close(f);
+    warc_writer_free(w);
+    buf_done(&why);
+    buf_done(&out);
+}
+
+/* All files one after the other, unpacked. */
+static void read_files(struct buf *out, unsigned *count)
+{
+    DIR *d = opendir(test_folder());
+    *count = 0;
+    buf_clear(out);
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[TEST_PATH];
+        struct span name = span_str(e->d_name);
+        bool is_gzip = span_ends(name, SPAN(".warc.gz"));
+        if (!is_gzip && !span_ends(name, SPAN(".warc.zst")))
+            continue;
+        test_path(path, e->d_name);
+        struct span text = test_read_file(path);
+        CHECK_STATUS(path, (is_gzip ? unzip_gzip : unzip_zstd)(text, 1u << 26, out), ST_OK);
+        free((char *)text.p);
+        ++*count;
+    }
+    closedir(d);
+    (void)buf_cstr(out);
+}
+
+static unsigned times(const struct buf *text, const char *needle)
+{
+    unsigned n = 0;
+    struct span rest = buf_span(text), word = span_str(needle);
+    for (size_t at; (at = span_search(rest, word, false)) < rest.n; n++)
+        rest = span_from(rest, at + word.n);
+    return n;
+}
+
+static bool is_odd(void *arg, struct span url)
+{
+    return span_starts(url, SPAN("http://odd.example/"));
+}
+
+static void check_purge(member_kind kind)
+{
+    struct warc_purged r;
+    struct buf before = {0}, after = {0};
+    unsigned files;
+    write_files(kind, 20, 4000);
+    read_files(&before, &files);
+    assert_true(files > 2);
+    assert_int_equal(times(&before, "http://odd.example/"), 30); /* response, request, metadata */
+    CHECK_STATUS("look", warc_purge(test_folder(), true, is_odd, NULL, &r, NULL), ST_OK);
+    assert_int_equal(r.records, 30);
+    buf_done(&r.names);
+    read_files(&after, &files);
+    CHECK("looking changes nothing", span_eq(buf_span(&before), buf_span(&after)));
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_OK);
+    assert_int_equal(r.records, 30);
+    assert_true(r.files > 2 && r.bytes > 0);
+    buf_done(&r.names);
+    read_files(&after, &files);
+    assert_int_equal(times(&after, "odd.example"), 0);
+    for (unsigned i = 0; i < 20; i++) {
+        char body[64];
+        snprintf(body, sizeof(body), "body of number %u ", i);
+        assert_int_equal(times(&after, body), i % 2 ? 0 : 1);
+    }
+    assert_int_equal(times(&after, "WARC/1.1"), times(&before, "WARC/1.1") - 30);
+    CHECK_STATUS("again", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_OK);
+    assert_int_equal(r.files, 0);
+    buf_done(&r.names);
+    buf_done(&before);
+    buf_done(&after);
+}
+
+static void records_go_from_gzip_files(void **state)
+{
+    (void)state;
+    check_purge(MEMBER_GZIP);
+}
+
+static void records_go_from_zstd_files(void **state)
+{
+    (void)state;
+    check_purge(MEMBER_ZSTD);
+}
+
+static void the_oldest_files_go(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    struct buf text = {0};
+    unsigned before, after;
+    write_files(MEMBER_GZIP, 20, 4000);
+    read_files(&text, &before);
+    CHECK_STATUS("no limit", warc_expire(test_folder(), false, 0, 0, &r), ST_OK);
+    assert_int_equal(r.files, 0);
+    CHECK_STATUS("look", warc_expire(test_folder(), true, 6000, 0, &r), ST_OK);
+    assert_true(r.files > 0);
+    uint64_t files = r.files;
+    buf_done(&r.names);
+    CHECK_STATUS("expire", warc_expire(test_folder(), false, 6000, 0, &r), ST_OK);
+    assert_int_equal(r.files, files);
+    buf_done(&r.names);
+    read_files(&text, &after);
+    assert_int_equal(after, before - files);
+    assert_int_equal(times(&text, "body of number 0 "), 0);
+    assert_int_equal(times(&text, "body of number 19 "), 1);
+    CHECK_STATUS("by age", warc_expire(test_folder(), false, 0, INT64_MAX, &r), ST_OK);
+    buf_done(&r.names);
+    read_files(&text, &after);
+    assert_int_equal(after, 0);
+    buf_done(&text);
+}
+
+static void a_damaged_file_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    struct buf why = {0};
+    char path[TEST_PATH];
+    test_path(path, "orb-20240101000000-00000-x.warc.gz");
+    CHECK_STATUS("write", file_replace(path, SPAN("\x1f\x8b\x08garbage")), ST_OK);
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, &why), ST_CORRUPT);
+    CHECK_SPAN("why", buf_span(&why), SPAN("orb-20240101000000-00000-x.warc.gz is damaged"));
+    assert_int_equal(access(path, F_OK), 0);
+    buf_done(&r.names);
+    buf_done(&why);
+    CHECK_STATUS("no folder", warc_purge("/nonexistent/folder", false, is_odd, NULL, &r, NULL), ST_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(records_go_from_gzip_files),
+        TEST_IN_FOLDER(records_go_from_zstd_files),
+        TEST_IN_FOLDER(the_oldest_files_go),
+        TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
