@@ -56,7 +56,8 @@ id=$("$orb" channel list --data "$tmp/fleet" --json | jq -r '[.channels[] | sele
 before=$(overview .totals.visits)
 control '/__bump?host=bakery.example&path=/' >/dev/null
 "$orb" channel recheck "$id" --data "$tmp/fleet" >/dev/null
-sleep 2
+is_rechecked() { [ "$(overview .totals.visits)" -gt "$before" ]; }
+await 40 is_rechecked
 wait_quiet 40
 after=$(overview .totals.visits)
 check a_recheck_sends_what_changed "$((after - before)) visits came" [ "$((after - before))" -ge 1 ]
@@ -71,13 +72,13 @@ for _ in $(seq 200); do
 done
 check a_drained_agent_gives_its_networks_away "$left are left" [ "$left" -eq 0 ]
 "$orb" agent remove cairo --data "$tmp/fleet" >/dev/null
-sleep 2
+await 30 grep -qiE '403|removed|not known|refused' "$tmp/cairo.log"
 check a_removed_agent_is_refused "$(tail -n 2 "$tmp/cairo.log")" grep -qiE '403|removed|not known|refused' "$tmp/cairo.log"
 
 "$orb" agent pause athens --data "$tmp/fleet" >/dev/null
-sleep 2
-check agent_status_says_what_it_does "$("$orb_agent" status --data "$tmp/athens" 2>&1 | head -n 3)" \
-    sh -c '"$1" status --data "$2" --json | jq -e .doing >/dev/null' - "$orb_agent" "$tmp/athens"
+says_what_it_does() { "$orb_agent" status --data "$tmp/athens" --json | jq -e .doing >/dev/null; }
+await 20 says_what_it_does
+check agent_status_says_what_it_does "$("$orb_agent" status --data "$tmp/athens" 2>&1 | head -n 3)" says_what_it_does
 
 stop_process "$fleet_pid"
 check_index index_has_every_page_once "$tmp/fleet" "$searchable"

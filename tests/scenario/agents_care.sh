@@ -49,10 +49,11 @@ in_warc() { cat "$tmp"/fleet/warc/*.warc.gz* 2>/dev/null | zcat 2>/dev/null | gr
 check warc_has_no_record "$(in_warc bakery.example) records" [ "$(in_warc bakery.example)" -eq 0 ]
 check warc_has_the_others "$(in_warc harbour.example) records" [ "$(in_warc harbour.example)" -gt 20 ]
 "$orb" channel recheck all --data "$tmp/fleet" >/dev/null
-sleep 1
+asks_others() { [ "$(asked '^harbour.example')" -gt 20 ]; }
+await 60 asks_others
 wait_quiet 60
 check recheck_asks_nothing_of_it "$(asked '^bakery.example') requests" [ "$(asked '^bakery.example')" -eq 0 ]
-check recheck_asks_others "$(asked '^harbour.example') requests" [ "$(asked '^harbour.example')" -gt 20 ]
+check recheck_asks_others "$(asked '^harbour.example') requests" asks_others
 "$orb" explain --data "$tmp/fleet" "http://museum.example:$port/" >"$tmp/explained" 2>&1
 check explain_says_it "$(cat "$tmp/explained")" grep -q 'they asked for it' "$tmp/explained"
 

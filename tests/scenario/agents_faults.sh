@@ -44,9 +44,10 @@ start_agent bergen --delay 40
 go
 sleep 2
 kill -STOP "$fleet_pid"
-sleep 6
-check agents_stop_when_their_lease_is_over "$(tail -n 1 "$tmp/athens.log")" \
-    sh -c '"$1" status --data "$2" --json | jq -e ".may_work == false" >/dev/null' - "$orb_agent" "$tmp/athens"
+may_not_work() { "$orb_agent" status --data "$tmp/athens" --json | jq -e '.may_work == false' >/dev/null; }
+sleep 4
+await 30 may_not_work
+check agents_stop_when_their_lease_is_over "$(tail -n 1 "$tmp/athens.log")" may_not_work
 kill -CONT "$fleet_pid"
 end silent_coordinator
 
@@ -73,7 +74,7 @@ start_agent bergen --delay 20
 stop_process "$fleet_pid"
 ORB_TEST_WRITE_FAULT=100000:ENOSPC start_coordinator || exit 4
 go
-sleep 6
+await 60 grep -qi space "$tmp/fleet.log"
 check a_full_disk_is_said "$(tail -n 1 "$tmp/fleet.log")" grep -qiE 'space' "$tmp/fleet.log"
 stop_process "$fleet_pid" KILL
 start_coordinator || exit 4
@@ -88,7 +89,7 @@ sleep 2
 stop_process "$agent_pid_athens"
 ORB_TEST_WRITE_FAULT=60000:ENOSPC start_agent athens --delay 20
 go
-sleep 6
+await 60 grep -qiE 'space|disk' "$tmp/athens.log"
 check a_full_disk_of_an_agent_is_said "$(tail -n 1 "$tmp/athens.log")" grep -qiE 'space|disk' "$tmp/athens.log"
 stop_process "$agent_pid_athens" KILL
 start_agent athens --delay 20

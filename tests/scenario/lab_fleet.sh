@@ -50,7 +50,7 @@ if [ "${1:-}" = --inside ]; then
     "$orb" channel import --data fleet seeds >import.out 2>&1
     most=$(echo "$fleet_serve" | sed -n 's/.*--pages \([0-9]*\).*/\1/p')
     wanted=$(awk -F'\t' -v most="${most:-1000000}" '{ n += $4 < most ? $4 : most } END { print n }' sites)
-    pages() { awk -F'\t' '$5 == "GET" && $6 != "/robots.txt" && $7 == 200 && !(($4, $6) in was) { was[$4, $6]; n++ } END { print n + 0 }' ledger; }
+    pages() { awk -F'\t' '$5 == "GET" && $6 !~ /^\/(robots.txt$|sitemap)/ && $7 == 200 && !(($4, $6) in was) { was[$4, $6]; n++ } END { print n + 0 }' ledger; }
     networks() { "$orb" network list --data fleet --json >networks.new 2>/dev/null && mv networks.new networks.json; }
     is_settled() {
         networks && [ "$(jq '[.networks[] | select(.state == "owned" and (.trial | not) and .rtt_ms > 0)] | length' networks.json)" = "$(jq .total networks.json)" ] &&
@@ -121,7 +121,7 @@ lab_fleet_figures() { # STRATEGY
     figures=$(awk -F'\t' -v start="$(cat "$tmp/$1/begin")" -v request_ms="$request_ms" '
         FILENAME ~ /places$/ { who[$3] = who[$4] = $1; next }
         FILENAME ~ /rtt.tsv$/ { if (FNR == 1) for (i = 2; i <= NF; i++) col[i] = $i; else for (i = 2; i <= NF; i++) ms[$1, col[i]] = $i; next }
-        $5 == "GET" { requests++; carried += $8 * ms[$4, who[$2]]; if ($7 == 200 && $6 != "/robots.txt") { pages++; last[$4] = stop = $1 } }
+        $5 == "GET" { requests++; carried += $8 * ms[$4, who[$2]]; if ($7 == 200 && $6 !~ /^\/(robots.txt$|sitemap)/) { pages++; last[$4] = stop = $1 } }
         END {
             s = stop - start
             for (h in last) { n++; sum += last[h] - start }

@@ -46,6 +46,16 @@ check() { # NAME REASON COMMAND...: ok when the command succeeds
     if "$@"; then ok "$name"; else not_ok "$name" "$reason"; fi
 }
 
+# Waits until the command succeeds, for so many seconds at most. What takes a second here takes ten on a busy machine.
+await() { # SECONDS COMMAND...
+    await_until=$(($(date +%s) + $1))
+    shift
+    while ! "$@" >/dev/null 2>&1; do
+        [ "$(date +%s)" -lt $await_until ] || return 1
+        sleep 0.2
+    done
+}
+
 # The index of a finished crawl holds so many pages, each once, and everything in it checks out.
 check_index() { # NAME FOLDER PAGES
     "$orb" check --data "$2" --no-repair --json >"$tmp/check" 2>&1
