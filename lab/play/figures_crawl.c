@@ -120,7 +120,8 @@ status figures_of_crawl(struct figures_run *r)
     struct buf path = {0};
     double delay = DELAY_DEFAULT;
     put_wanted(r);
-    (void)figures_option(&r->run->agents, "--delay", &delay);
+    bool is_central = r->run->crawler == CRAWLER_CENTRAL;
+    (void)figures_option(is_central ? &r->run->coordinator : &r->run->agents, "--delay", &delay);
     audit_init(&c.audit, POLITE * delay);
     buf_printf(&path, "%s/ledger", r->folder);
     status st = figures_kills_read(r, &c.kills);

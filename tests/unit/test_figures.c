@@ -194,16 +194,21 @@ static void without_files_there_are_no_figures(void **state)
     figures_done(&f);
 }
 
-/* Of a central crawler there are no networks: whoever asked last has the site. */
+/* Of a central crawler there are no networks: whoever asked last has the site. Its pause is its own. */
 static void without_a_fleet_the_ledger_says_who_has_what(void **state)
 {
+    struct span words[] = {SPAN("--delay"), SPAN("100")};
     struct scenario_run run = run_of();
+    run.crawler = CRAWLER_CENTRAL;
+    run.coordinator = (struct words){words, 2};
     write_file("lab", lab);
     write_file("ledger", ledger);
     struct figures f = collect(&run);
     double v;
     check(&f, "rtt_ms", (10 + 20 + 33) / 3.0);
     check(&f, "placed", 3);
+    check(&f, "gap_ms", 100);
+    check(&f, "impolite", 0);
     CHECK("no probes", !figures_get(&f, SPAN("probes"), &v));
     CHECK("no time without a beginning", !figures_get(&f, SPAN("crawl_s"), &v));
     figures_done(&f);
