@@ -315,6 +315,7 @@ void agent_remove(struct coord *c, struct c_agent *a)
     /* Its key is worth nothing from here on. What it had is free once its lease is over: it may not know yet. */
     memset(&a->key, 0, sizeof(a->key));
     a->is_joined = false;
+    a->is_told_open = a->is_told_asleep = false; /* nobody looks after a nameless one any more */
     a->settings.state = AGENT_DRAIN;
     assign_leave_agent(c, number, "the agent was removed");
     note_trouble(c, fleet_orders_drop(c->fleet, number), "forget orders");
@@ -340,7 +341,7 @@ static void notice_absence(struct coord *c, struct c_agent *a, mono_ms now)
         agent_tell_delegator(c, a);
         c->has_free = true;
     }
-    if (is_away && now - silent_since(c, a) > move_after(c))
+    if (is_away && a->networks && now - silent_since(c, a) > move_after(c))
         assign_leave_agent(c, a->number, "the agent has not been heard for too long");
 }
 

@@ -128,10 +128,11 @@ static bool carry_out(struct coord *c, const struct balance_move *m)
     char why[160];
     if (!n || n->state != NETWORK_OWNED || n->agent != m->from || !pinning_allows(c, n, m->to))
         return false;
-    if (!placing_probe_of(n, m->to)) {
+    const struct delegate_probe *there = placing_probe_of(n, m->to);
+    if (!there)
         measure(c, n, m->to);
+    if (!there || there->ms < 0) /* it has tried, and got no answer */
         return false;
-    }
     snprintf(why, sizeof(why), "%s has more to do than it can: %.0f %% of its bytes a day",
              from ? from->name : "its agent", from ? 100 * balancing_share(c, from) : 0);
     return assign_move(c, n, m->to, MOVE_BALANCED, why) == ST_OK;
@@ -146,8 +147,9 @@ uint64_t balancing_fit(struct coord *c, struct c_network *n, uint64_t agent, str
     uint64_t id = id_of(c, n), to = agent;
     if (balancer_plan(c->balancer, id, agent, &plan) == ST_OK)
         for (unsigned i = 0; i < plan.count; i++) {
+            const struct delegate_probe *there = placing_probe_of(n, plan.moves[i].to);
             if (plan.moves[i].network == id)
-                to = plan.moves[i].to;
+                to = there && there->ms < 0 ? agent : plan.moves[i].to;
             else
                 (void)carry_out(c, &plan.moves[i]); /* what has to be measured first is looked at again by the tick */
         }

@@ -178,6 +178,8 @@ static status read_hierarchy(struct coord *c, struct mapped **map, struct hierar
         buf_printf(why, ": make %s anew with orb hierarchy build", c->hierarchy_path);
         hierarchy_free(*h);
         mapped_free(*map);
+        *h = NULL;
+        *map = NULL;
     }
     return st;
 }

@@ -8,6 +8,7 @@
  *
  * Nothing waits: a network whose probes are under way is looked at again when they are all in, or late. What was
  * measured is in the network's record, so that a restart asks again with it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 #include "io/clock.h"
 #include "web/domain.h"
 
-#define PROBE_LATE_MS 30000 /* then the agent counts as having had no answer */
-#define PROBES_KEPT 256     /* of a network */
+#define PROBE_LATE_MS 30000            /* then the agent counts as having had no answer */
+#define TRIAL_LATE_MS (10 * 60 * 1000) /* on trial, and still no round trip */
+#define TRIALS_LOOK_MS 60000
+#define PROBES_OLD 128 /* of a network whose ways have changed: more are not kept */
 #define TRIAL_GAIN_MS                                                                               \
     2.0 /* a network that was just given moves for this; a settled one for the floor of calibration \
          */
@@ -61,9 +64,7 @@ void placing_probe_add(struct c_network *n, const struct delegate_probe *p)
     size_t at = n->old_count;
     while (at < n->probe_count && n->probes[at].agent != p->agent)
         at++;
-    if (at == PROBES_KEPT)
-        return;
-    if (at == n->probe_count) {
+    if (at == n->probe_count) { /* as many as there are agents: who asks for a probe must see what came of it */
         n->probes = mem_grow(n->probes, &n->probe_cap, n->probe_count + 1, sizeof(*n->probes));
         n->probe_count++;
     }
@@ -334,6 +335,9 @@ static void settle_here(struct coord *c, struct c_network *n, const char *why)
  * asked for is followed by a time of quiet. */
 void placing_given(struct coord *c, struct c_network *n)
 {
+    n->is_doubted = false; /* that was about the agent before */
+    if (n->old_count)
+        forget_old(n);
     const struct delegate_probe *own = placing_probe_of(n, n->agent);
     if (n->is_trial)
         return; /* settle_here() */
@@ -352,6 +356,12 @@ static void decide(struct coord *c, struct c_network *n)
     struct delegate_answer answer;
     if (n->waiting || n->state != NETWORK_OWNED || !n->host_count)
         return;
+    if (n->is_fixed || assign_pinned(c, n) == n->agent) { /* a person has decided */
+        note_probing(c, n, false);
+        n->is_doubted = n->is_provisional = false;
+        settle_here(c, n, NULL);
+        return;
+    }
     delegator_assigned(c->delegator, &q, 0); /* else it would say whose it is */
     delegator_ask(c->delegator, &q, &answer);
     note_answer(c, n, &answer);
@@ -361,7 +371,7 @@ static void decide(struct coord *c, struct c_network *n)
     }
     bool is_spread = answer.is_replicated && answer.agent == n->spread_to;
     const struct delegate_probe *other = placing_probe_of(n, answer.agent);
-    double gain = own && other && other->ms >= 0 ? own->ms - other->ms : 0;
+    double gain = !own || !other || other->ms < 0 ? 0 : own->ms < 0 ? INFINITY : own->ms - other->ms;
     bool is_worth = n->is_doubted ? calibrate_is_worth(&c->o.calibrate, own ? own->ms : 0, own ? own->ms - gain : 0)
                                   : gain >= TRIAL_GAIN_MS || is_spread;
     bool wants_probe = answer.verdict == DELEGATE_PROBE ||
@@ -503,7 +513,7 @@ void placing_timing(struct coord *c, struct c_network *n, double path_ms, double
     } else if (calibrate_note(&n->calibration, &c->o.calibrate, path_ms, total_ms, clock_wall()) && !n->is_doubted &&
                !n->is_fixed && !assign_pinned(c, n)) {
         n->is_doubted = true;
-        if (n->probe_count > PROBES_KEPT / 2)
+        if (n->probe_count > PROBES_OLD)
             n->probe_count = 0;
         n->old_count = n->probe_count; /* the world has changed */
         p.ms = calibration_ms(&n->calibration);
@@ -567,9 +577,29 @@ static void look_at_deferred(struct coord *c, mono_ms now)
     free(list);
 }
 
+/* On trial with an agent that gets no answer at all: that is no round trip, and it would stay there for good. It is
+ * asked for a probe; when that fails too, others are looked at. */
+static void look_at_trials(struct coord *c, mono_ms now)
+{
+    size_t at = 0;
+    wall_ms wall = clock_wall();
+    if (now - c->trials_looked < TRIALS_LOOK_MS)
+        return;
+    c->trials_looked = now;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
+        if (n->state != NETWORK_OWNED || !n->is_trial || n->waiting || n->is_deferred || !n->host_count ||
+            n->network.parts || wall - n->since < TRIAL_LATE_MS || placing_probe_of(n, n->agent))
+            continue;
+        const struct c_agent *a = agent_get(c, n->agent);
+        if (a && agent_is_there(c, a) && agent_is_in_hours(a, wall))
+            order_probes(c, n, &n->agent, 1);
+    }
+}
+
 void placing_tick(struct coord *c, mono_ms now)
 {
     look_at_deferred(c, now);
+    look_at_trials(c, now);
     for (size_t i = 0; i < c->wait_count;) {
         struct probe_wait w = c->waits[i];
         if (now < w.until) {
@@ -622,6 +652,8 @@ void placing_reconsider(struct coord *c, struct c_network *n)
     if (n->state != NETWORK_OWNED || n->waiting || n->network.parts)
         return;
     n->is_provisional = false;
+    if (n->is_fixed)
+        return;
     n->is_trial = true;
     if (placing_probe_of(n, n->agent))
         decide(c, n);

@@ -136,7 +136,11 @@ static void publish(struct coord *c, wall_ms now)
     p->is_turning = false;
     for (size_t i = 0; i < p->chosen_count; i++) {
         struct c_channel *ch = channel_get(c, p->chosen[i]);
-        if (ch && ch->recrawl.is_planned)
+        if (!ch || !ch->recrawl.is_planned)
+            continue;
+        if (ch->recrawl.asked) /* a person asked while the plan was made: one visit is enough */
+            news_add(c, &(struct news){.kind = NEWS_DECLINED, .channel = ch, .at = p->now, .u.again = p->now});
+        else
             visits_begin(c, ch, now);
     }
     p->chosen_count = 0;

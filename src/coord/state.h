@@ -356,7 +356,7 @@ struct coord {
     struct buf forgotten_list;
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
-    mono_ms started, agents_saved, hosts_looked, slow_tick, gathers_until;
+    mono_ms started, agents_saved, hosts_looked, trials_looked, slow_tick, gathers_until;
     struct delegator *delegator;
     unsigned trusted;          /* agents past their probation that take networks, as of the last tick */
     struct balancer *balancer; /* ids are the keys of `networks` */
