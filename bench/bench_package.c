@@ -2,7 +2,8 @@
  *
  * Every documentation site below SITES becomes packages as an agent makes them, once with `text` and once with
  * `keywords`; they are read again and compared. Prints bytes against the decoded HTML and against gzip -6 of each page,
- * and CPU time a page. One line a figure: name value unit. */
+ * and CPU time a page; last, how much smaller packages of few pages would be with a dictionary that was trained on a
+ * third of the site. One line a figure: name value unit. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,14 @@ struct outcome_sum {
     double make_s, read_s;
 };
 
+/* Pages a package: a page that changed comes alone or with a few others, those of a new site by the hundred. */
+static const size_t few[] = {1, 16, 64};
+#define FEW (sizeof(few) / sizeof(few[0]))
+
 struct totals {
     size_t pages, html, gzip;
     struct outcome_sum by_kind[3]; /* by summary_kind */
+    size_t plain[FEW], with_dictionary[FEW];
 };
 
 struct check {
@@ -105,6 +111,62 @@ static void pack_site(const struct site *site, summary_kind kind, int level, siz
     package_writer_free(w);
 }
 
+/* ---- with a dictionary ---- */
+
+struct samples {
+    struct buf bytes; /* bodies of packages, end to end */
+    size_t *sizes, count;
+};
+
+/* Pages `from` to `to` in an order of chance, so many a package; what they are before compression goes to `into`. */
+static size_t pack_few(const struct site *site, size_t from, size_t to, size_t pages, const struct zip_dict *dict,
+                       struct samples *into)
+{
+    struct sign_key k = the_key();
+    struct package_writer *w =
+        package_writer_new(&(struct package_writer_opts){.dict = dict, .dictionary = dict != NULL});
+    struct package_head head = {.agent = 1};
+    struct buf out = {0};
+    size_t bytes = 0;
+    for (size_t i = from; i < to; i++) {
+        package_add_visit(w, 1, SUMMARY_TEXT, &site->visits[(i * 7919 + 13) % site->count]);
+        if ((i - from + 1) % pages && i + 1 < to)
+            continue;
+        head.sequence++;
+        buf_clear(&out);
+        package_finish(w, &head, &k, &out);
+        bytes += out.n;
+        if (into) {
+            size_t before = into->bytes.n;
+            measure_must("unpack a sample",
+                         unzip_zstd(span_from(buf_span(&out), PACKAGE_HEAD_BYTES), PACKAGE_RAW_MAX, &into->bytes));
+            into->sizes[into->count++] = into->bytes.n - before;
+        }
+    }
+    buf_done(&out);
+    package_writer_free(w);
+    return bytes;
+}
+
+static void compare_dictionary(const struct site *site, struct totals *t)
+{
+    size_t trained = site->count / 3;
+    for (size_t i = 0; i < FEW; i++) {
+        struct samples s = {.sizes = mem_alloc((trained + 1) * sizeof(*s.sizes))};
+        struct buf bytes = {0};
+        struct zip_dict *dict = NULL;
+        (void)pack_few(site, 0, trained, few[i] < 16 ? few[i] : 16, NULL, &s);
+        measure_must("train a dictionary", zip_dict_train(buf_span(&s.bytes), s.sizes, s.count, &bytes));
+        measure_must("take it", zip_dict_new(buf_span(&bytes), 0, &dict));
+        t->plain[i] += pack_few(site, trained, site->count, few[i], NULL, NULL);
+        t->with_dictionary[i] += pack_few(site, trained, site->count, few[i], dict, NULL);
+        zip_dict_free(dict);
+        buf_done(&bytes);
+        buf_done(&s.bytes);
+        free(s.sizes);
+    }
+}
+
 static size_t gzip_bytes(struct span page)
 {
     z_stream z = {0};
@@ -153,6 +215,11 @@ static void print_all(const char *who, const struct totals *t)
             print(who, label, value[i], unit[i]);
         }
     }
+    for (size_t i = 0; i < FEW; i++) {
+        char label[64];
+        snprintf(label, sizeof(label), "dictionary_gain_%zu", few[i]);
+        print(who, label, (double)t->plain[i] / (double)t->with_dictionary[i], "");
+    }
 }
 
 static void add(struct totals *to, const struct totals *t)
@@ -165,6 +232,10 @@ static void add(struct totals *to, const struct totals *t)
         to->by_kind[k].packages += t->by_kind[k].packages;
         to->by_kind[k].make_s += t->by_kind[k].make_s;
         to->by_kind[k].read_s += t->by_kind[k].read_s;
+    }
+    for (size_t i = 0; i < FEW; i++) {
+        to->plain[i] += t->plain[i];
+        to->with_dictionary[i] += t->with_dictionary[i];
     }
 }
 
@@ -187,6 +258,7 @@ int main(int argc, char **argv)
             t.gzip += gzip_bytes(site->html[k]);
         for (int kind = SUMMARY_TEXT; kind <= SUMMARY_KEYWORDS; kind++)
             pack_site(site, (summary_kind)kind, level, close, &t.by_kind[kind]);
+        compare_dictionary(site, &t);
         print_all(names[i], &t);
         add(&all, &t);
         site_free(site);
