@@ -13,7 +13,7 @@
 #include "test_folder.h"
 
 #define STAGE_AGENTS_MAX 4
-#define STAGE_TURNS_MAX 400 /* of a hundredth of a second, until what must come has come */
+#define STAGE_TURNS_MAX 3000 /* of a hundredth of a second, until what must come has come */
 
 struct stage_agent {
     const char *name;

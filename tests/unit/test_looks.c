@@ -139,6 +139,28 @@ static void a_site_that_is_everywhere_goes_to_whoever_has_least_to_do(void **sta
     buf_done(&why);
 }
 
+/* ---- nobody answers ---- */
+
+/* On trial with one that never gets through: it is asked for a probe, and another one gets it. */
+static void a_trial_without_an_answer_ends(void **state)
+{
+    struct world w = {.ms = {-1, -1}};
+    open_world(&w, DELEGATE_LEARNED);
+    stage_channel(&w.stage, "http://h1.example/");
+    struct coord *c = w.stage.c;
+    struct c_network *n = NULL;
+    STAGE_UNTIL(&w.stage, "on trial",
+                (n = only_network(c, "127.1.1.0/24")) != NULL && n->state == NETWORK_OWNED && n->is_trial);
+    size_t deaf = n->agent == agent(&w, 1)->number;
+    pthread_mutex_lock(&c->lock);
+    w.ms[!deaf] = 9;
+    n->since -= 3600 * INT64_C(1000);
+    c->trials_looked = INT64_MIN / 2;
+    pthread_mutex_unlock(&c->lock);
+    STAGE_UNTIL(&w.stage, "with the other", n->agent == agent(&w, !deaf)->number && n->state == NETWORK_OWNED);
+    stage_close(&w.stage);
+}
+
 /* ---- split ---- */
 
 static unsigned hosts_in(struct coord *c, uint64_t number, bool *is_right)
@@ -231,6 +253,7 @@ int main(void)
         TEST_IN_FOLDER(honest_agents_pass),
         TEST_IN_FOLDER(looks_outlive_a_restart),
         TEST_IN_FOLDER(a_site_that_is_everywhere_goes_to_whoever_has_least_to_do),
+        TEST_IN_FOLDER(a_trial_without_an_answer_ends),
         TEST_IN_FOLDER(a_network_that_is_too_much_for_one_agent_is_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

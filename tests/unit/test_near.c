@@ -61,6 +61,38 @@ static void open_with_tree(struct house *h)
     open_house(h, path);
 }
 
+/* It says what to do, and nothing is freed twice. */
+static void a_damaged_hierarchy_is_refused(void **state)
+{
+    char path[TEST_PATH];
+    struct buf why = {0}, bytes = {0};
+    struct coord *c = NULL;
+    test_path(path, "tree");
+    write_hierarchy(path);
+    CHECK_STATUS("read", file_read(path, 1u << 20, &bytes), ST_OK);
+    for (int i = 0; i < 2; i++) {
+        struct coord_opts o = {.data_dir = test_folder(),
+                               .addr = {4, {127, 0, 0, 1}},
+                               .admin_addr = {4, {127, 0, 0, 1}},
+                               .is_plain = true,
+                               .allow_private = true,
+                               .hierarchy_file = path,
+                               .seed = 1,
+                               .version = SPAN("9.9")};
+        struct buf broken = {0};
+        buf_put(&broken, span_cut(buf_span(&bytes), 0, i ? bytes.n * 2 / 3 : bytes.n));
+        if (i == 0)
+            broken.p[0] ^= 1;
+        CHECK_STATUS("write", file_replace(path, buf_span(&broken)), ST_OK);
+        buf_clear(&why);
+        CHECK("refused", coord_new(&o, &c, &why) != ST_OK);
+        CHECK(buf_cstr(&why), span_search(buf_span(&why), SPAN("orb hierarchy build"), false) < why.n);
+        buf_done(&broken);
+    }
+    buf_done(&bytes);
+    buf_done(&why);
+}
+
 static uint64_t add_agent(struct house *h, const char *name, const char *place, double latitude, double longitude)
 {
     struct agent_form f = {.name = span_str(name),
@@ -375,6 +407,7 @@ static void ranges_with_networks_are_counted_as_by_looking_at_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST_IN_FOLDER(sums_now_against_the_best_known),
+                                       TEST_IN_FOLDER(a_damaged_hierarchy_is_refused),
                                        TEST_IN_FOLDER(networks_are_put_where_light_allows),
                                        TEST_IN_FOLDER(agents_without_a_place_are_put_by_their_address),
                                        TEST_IN_FOLDER(many_are_cut_to_what_a_page_can_hold),

@@ -671,6 +671,51 @@ static void turns_without_the_lock_do_the_same(void **state)
     stop(&s);
 }
 
+/* Until the turn that is made without the lock is over. */
+static void let_turn(struct stage *s)
+{
+    for (int i = 0; i < 20000 && s->c->recrawling->is_turning; i++) {
+        pthread_mutex_unlock(&s->c->lock);
+        usleep(1000);
+        pthread_mutex_lock(&s->c->lock);
+    }
+    assert_false(s->c->recrawling->is_turning);
+}
+
+static void a_visit_asked_for_while_the_plan_is_made_is_one(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    s.c->recrawling->at_once_max = 0;
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = crawled(&s, 1, NULL);
+    let_turn(&s);
+    s.now += 3 * HOUR;
+    recrawling_tick(s.c, s.now); /* the plan chooses it, and waits for the lock */
+    assert_true(s.c->recrawling->is_turning);
+    assert_true(recrawling_visit(s.c, ch, s.now, true, false));
+    let_turn(&s);
+    assert_int_equal(rechecks(&s, ch).count, 1);
+    assert_int_equal(ch->recrawl.awaited, 1);
+    assert_int_equal(a->visiting, 1);
+    for (int i = 0; i < 3; i++) {
+        recrawling_tick(s.c, s.now += 1000);
+        let_turn(&s);
+    }
+    assert_int_equal(rechecks(&s, ch).count, 1);
+    visit_ends(&s, ch, 3, 1);
+    let_turn(&s);
+    assert_false(is_under_way(ch));
+    assert_int_equal(a->visiting, 0);
+    for (int i = 0; i < 100 && !is_under_way(ch); i++) {
+        recrawling_tick(s.c, s.now += HOUR);
+        let_turn(&s);
+    }
+    assert_int_equal(rechecks(&s, ch).count, 2);
+    assert_int_equal(a->visiting, 1);
+    stop(&s);
+}
+
 static void a_folder_of_before_goes_on(void **state)
 {
     struct stage s = {0};
@@ -713,6 +758,7 @@ int main(void)
         TEST_IN_FOLDER(agents_of_before_are_understood),
         TEST_IN_FOLDER(a_network_moves_when_its_agent_has_no_slot_for_too_long),
         TEST_IN_FOLDER(turns_without_the_lock_do_the_same),
+        TEST_IN_FOLDER(a_visit_asked_for_while_the_plan_is_made_is_one),
         TEST_IN_FOLDER(a_folder_of_before_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
