@@ -30,6 +30,7 @@ typedef enum draw_kind {
     DRAW_SPREAD, /* where it, or an agent, is around its node */
     DRAW_LINE,   /* bandwidth of an agent */
     DRAW_LIFE,   /* of an agent, how it ends and when it comes back */
+    DRAW_SIX,    /* whether a network of a file has IPv6 too, and which */
 } draw_kind;
 
 struct rng draw_for(uint64_t seed, draw_kind kind, uint64_t a, uint64_t b);

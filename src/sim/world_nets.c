@@ -268,12 +268,94 @@ static void add_node(struct nets *n, uint32_t node)
     n->plots[n->count++] = p;
 }
 
+/* The /48s of an IPv6 network, by the 48 bits that they begin with. */
+struct six {
+    uint32_t holder;
+    uint64_t first, count;
+};
+struct six_list {
+    struct six *items; /* by holder */
+    size_t count, cap;
+};
+
+static uint64_t part_of(const struct addr *a)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < 6; i++)
+        v = v << 8 | a->b[i];
+    return v;
+}
+
+static void add_six(struct six_list *l, const struct hierarchy_node *h)
+{
+    static const uint8_t none[10];
+    if (h->first.family != 6 || !h->holder || memcmp(h->first.b + 6, none, sizeof(none)) != 0)
+        return;
+    uint64_t first = part_of(&h->first), last = part_of(&h->last);
+    for (size_t i = 6; i < 16; i++)
+        if (h->last.b[i] != 0xff)
+            return; /* smaller than a /48, or odd */
+    l->items = mem_grow(l->items, &l->cap, l->count + 1, sizeof(*l->items));
+    l->items[l->count++] = (struct six){h->holder, first, last - first + 1};
+}
+
+static int by_holder(const void *a, const void *b)
+{
+    const struct six *x = a, *y = b;
+    if (x->holder != y->holder)
+        return x->holder < y->holder ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* A /48 of the plot's holder, where it has one that is nobody else's inside of it. */
+static void give_six(const struct nets *n, const struct six_list *l, struct plot *p, struct rng *r)
+{
+    size_t low = 0, high = l->count, end;
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+        if (l->items[at].holder < p->holder)
+            low = at + 1;
+        else
+            high = at;
+    }
+    for (end = low; end < l->count && l->items[end].holder == p->holder;)
+        end++;
+    for (int i = 0; i < TRIES && end > low; i++) {
+        const struct six *s = &l->items[low + rng_below(r, end - low)];
+        uint64_t part = s->first + rng_below(r, s->count);
+        struct plot tried = {.six = (uint32_t)(part >> 16), .six_part = (uint16_t)part};
+        struct addr a = nets_address6(&tried, r);
+        struct hierarchy_node h = {0};
+        uint32_t node = a.family ? hierarchy_network(n->hierarchy, &a) : HIERARCHY_NONE;
+        if (node != HIERARCHY_NONE)
+            hierarchy_get(n->hierarchy, node, &h);
+        if (h.holder == p->holder) {
+            p->six = tried.six;
+            p->six_part = tried.six_part;
+            return;
+        }
+    }
+}
+
 status nets_of_hierarchy(const struct places *p, uint64_t seed, const struct hierarchy *h, struct nets **out)
 {
     struct nets *n = nets_made_up(p, seed);
+    struct six_list six = {0};
     n->hierarchy = h;
-    for (uint32_t i = 1; i <= hierarchy_count(h); i++)
+    for (uint32_t i = 1; i <= hierarchy_count(h); i++) {
+        struct hierarchy_node node;
         add_node(n, i);
+        hierarchy_get(h, i, &node);
+        add_six(&six, &node);
+    }
+    if (six.count)
+        qsort(six.items, six.count, sizeof(*six.items), by_holder);
+    for (size_t i = 0; i < n->count; i++) {
+        struct rng r = draw_for(seed, DRAW_SIX, n->plots[i].first, n->plots[i].count);
+        if (rng_unit(&r) < 0.5)
+            give_six(n, &six, &n->plots[i], &r);
+    }
+    free(six.items);
     if (!n->count) {
         nets_free(n);
         return ST_NOT_FOUND;

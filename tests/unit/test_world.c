@@ -434,6 +434,39 @@ static void networks_of_a_file_are_used_as_they_are(void **state)
     buf_done(&why);
 }
 
+static void networks_of_a_file_have_ipv6_of_their_holder(void **state)
+{
+    struct world_make_figures f;
+    struct tree *t = NULL;
+    struct buf why = {0}, text = {0};
+    char path[TEST_PATH];
+    size_t with = 0, without_holder = 0;
+    test_path(path, "six.tsv");
+    buf_puts(&text, "prefix\tcountry\tholder\n2a00:5::/32\tGR\tA\n2a00:5:1::/48\tGR\tB\n");
+    for (int i = 0; i < 64; i++)
+        buf_printf(&text, "20.0.%d.0/24\tGR\t%s\n", i, i % 4 == 0 ? "C" : i % 4 == 1 ? "B" : "A");
+    write_file("six.tsv", buf_span(&text));
+    CHECK_STATUS("open", tree_open(path, &t, &why), ST_OK);
+    const struct hierarchy *h = tree_hierarchy(t);
+    struct world *w = make("six", (struct world_make_opts){.agents = 2, .sites = 400, .seed = 5, .hierarchy = h}, &f);
+    for (size_t i = 0; i < 400; i++) {
+        const struct world_site *s = world_site(w, i);
+        struct hierarchy_node node;
+        if (!s->addr6.family)
+            continue;
+        with++;
+        without_holder += span_is(s->holder, "C");
+        hierarchy_get(h, hierarchy_network(h, &s->addr6), &node);
+        CHECK_SPAN("of the same holder", hierarchy_holder_name(h, node.holder), s->holder);
+    }
+    assert_int_equal(without_holder, 0);
+    CHECK("half of those that can", with > 400 * 3 / 4 / 4 && with < 400 * 3 / 4 * 3 / 4);
+    tree_free(t);
+    world_free(w);
+    buf_done(&why);
+    buf_done(&text);
+}
+
 static int read_cities(void **state)
 {
     return cities_read(cities_text(), &cities) == ST_OK ? 0 : -1;
@@ -461,6 +494,7 @@ int main(void)
         TEST_IN_FOLDER(a_made_world_obeys_light_and_its_own_networks),
         TEST_IN_FOLDER(a_matrix_of_ones_own_is_used_as_it_is),
         TEST_IN_FOLDER(networks_of_a_file_are_used_as_they_are),
+        TEST_IN_FOLDER(networks_of_a_file_have_ipv6_of_their_holder),
     };
     return cmocka_run_group_tests(tests, read_cities, drop_cities);
 }
