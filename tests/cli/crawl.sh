@@ -57,12 +57,15 @@ run crawl --data "$tmp/d8" "$@" --log "$tmp/log" --log-level debug "$site"
 if grep -qE '^20[0-9-]*T[0-9:.]*Z (debug|info) ' "$tmp/log"; then ok log_file; else not_ok log_file "$(head -n 2 "$tmp/log")"; fi
 
 # Interrupted.
-timeout -s INT 2 "$orb" crawl --data "$tmp/d9" --hosts "$tmp/hosts" --allow-private --delay 300 "$site" >"$out" 2>"$err"
+timeout -s INT 4 "$orb" crawl --data "$tmp/d9" --hosts "$tmp/hosts" --allow-private --delay 300 "$site" >"$out" 2>"$err"
 has interrupted_says_how_to_go_on 'stopped; run the same command to go on' "$out"
 "$orb" crawl --data "$tmp/d9" --hosts "$tmp/hosts" --allow-private --delay 300 "$site" >"$tmp/first.out" 2>&1 &
 first=$!
 pids="$pids $first"
-sleep 1
+for _ in $(seq 600); do
+    [ "$("$orb" status --data "$tmp/d9" --json 2>/dev/null | jq .pid)" = "$first" ] && break
+    sleep 0.1
+done
 complains folder_in_use 4 "in use by process $first" crawl --data "$tmp/d9" --quiet --hosts "$tmp/hosts" --allow-private "$site"
 run status --data "$tmp/d9" --json
 holds status_while_running ".running and .pid == $first"

@@ -14,7 +14,7 @@ forget() { "$orb" forget --data "$tmp/fleet" "$@" 2>&1; }
 serve_sample --spread --part calm
 printf '# asked to be left alone\nradio.example  2026-11-02 its owner wrote\n' >"$tmp/list"
 start_coordinator --lease 20s --opt-out "$tmp/list" || exit 4
-for a in athens bergen; do start_agent "$a" --delay 30; done
+for a in athens bergen; do start_agent "$a" --delay 150; done
 while read -r url; do
     [ -n "$url" ] && "$orb" channel add "$url" --warc --data "$tmp/fleet" --label "$url" >/dev/null
 done <"$tmp/seeds"

@@ -85,7 +85,8 @@ end full_coordinator
 begin
 start_agent athens --delay 20
 start_agent bergen --delay 20
-sleep 2
+both_there() { [ "$("$orb" agent list --data "$tmp/fleet" --json | jq '[.agents[] | select(.state == "there")] | length')" = 2 ]; }
+await 60 both_there
 stop_process "$agent_pid_athens"
 ORB_TEST_WRITE_FAULT=60000:ENOSPC start_agent athens --delay 20
 go

@@ -44,6 +44,8 @@ wait_status() { # JQ WANT
 }
 wait_status '.runners[0].agent' athens
 check only_willing_agents_take_it "$(status .)" [ "$(status '[.runners[].agent] | join(" ")')" = athens ]
+says_no() { [ -n "$("$orb" agent show bergen --data "$tmp/fleet" --json | jq -r '.refused | join("; ")')" ]; }
+await 30 says_no
 refused=$("$orb" agent show bergen --data "$tmp/fleet" --json | jq -r '.refused | join("; ")')
 check an_unwilling_agent_says_so "said: $refused" [ "$refused" != "" ]
 

@@ -71,7 +71,8 @@ check demo_does_not_use_the_folder_of_settings "$(tail -n 1 "$tmp/err")" grep -q
 
 # Stopped halfway.
 start early
-sleep 0.7
+has_begun() { ls "$TMPDIR"/orb-demo-*/*; }
+await 60 has_begun
 kill -INT "$pid"
 wait "$pid"
 code=$?

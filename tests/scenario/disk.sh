@@ -13,7 +13,7 @@ check disk_undisturbed "$(wc -l <"$tmp/want") of $pages pages: $(tail -n 1 "$tmp
 # Writes fail from some byte on, for good. The crawl may wait for space or give up; it must say so and must not lose anything.
 for bytes in 0 3000 60000 250000 1000000 3000000 5000000; do
     rm -rf "$tmp/data"
-    ORB_TEST_WRITE_FAULT=$bytes:ENOSPC timeout -s KILL 30 "$orb" crawl --data "$tmp/data" $crawl_args --max-time 3 >"$tmp/out" 2>&1
+    ORB_TEST_WRITE_FAULT=$bytes:ENOSPC timeout -s KILL 120 "$orb" crawl --data "$tmp/data" $crawl_args --max-time 30 >"$tmp/out" 2>&1
     code=$?
     check "disk_full_after_${bytes}_ends (exit code $code)" "exit code $code" [ $code -ne 137 ]
     check "disk_full_after_${bytes}_is_said" "no word of it: $(tail -n 1 "$tmp/out")" grep -qiE 'space|disk|full' "$tmp/out"
@@ -31,7 +31,7 @@ mkdir -p "$tmp/mnt"
 mount -t tmpfs -o size=600k tmpfs "$tmp/mnt" || exit 99
 "$orb" crawl --data "$tmp/mnt/data" $crawl_args --max-time 60 >"$tmp/out" 2>&1 &
 pid=$!
-sleep 3
+for _ in $(seq 300); do grep -qiE 'space|disk|full' "$tmp/out" && break; sleep 0.1; done
 mount -o remount,size=200m "$tmp/mnt"
 wait $pid
 code=$?
@@ -63,7 +63,8 @@ fi
 "$orb" crawl --data "$tmp/shared" $crawl_args --rate 500k >/dev/null 2>&1 &
 first=$!
 pids="$pids $first"
-sleep 1
+has_it() { [ "$("$orb" status --data "$tmp/shared" --json | jq .pid)" = "$first" ]; }
+await 60 has_it
 "$orb" crawl --data "$tmp/shared" $crawl_args >"$tmp/out" 2>&1
 code=$?
 check folder_in_use_exit_code "exit code $code, not 4" [ $code -eq 4 ]

@@ -31,7 +31,9 @@ affected=$(wc -l <"$tmp/affected")
 cat >"$tmp/hook" <<'END2'
 cp networks.json settled.json
 "$lab" tell --serve slow '*' 200
-sleep 9
+are_slow() { networks && jq -e '([.networks[] | select(.server_ms > 150)] | length) * 4 >= .total * 3' networks.json >/dev/null; }
+until_true 40 are_slow
+sleep 6 # long enough to have moved, if slowness could do that
 networks
 cp networks.json slowed.json
 "$lab" tell --serve slow '*' 0
@@ -42,7 +44,7 @@ have_moved() {
     networks && who >now && jq -r '.networks[] | .agent as $a | .names[] | [., $a] | @tsv' settled.json >were &&
         awk -F'\t' 'FILENAME == "were" { was[$1] = $2; next } FILENAME == "now" { now[$1] = $2; state[$1] = $3; next } was[$1] == now[$1] || state[$1] != "owned" { exit 1 }' were now "$tmp/affected"
 }
-until_true 25 have_moved || echo "some did not move" >&2
+until_true 60 have_moved || echo "some did not move" >&2
 sleep 2
 networks
 END2

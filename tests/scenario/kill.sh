@@ -33,6 +33,7 @@ crawl_with_kills() { # FOLDER WINDOW_MS OPTION...
             if kill -9 "$pid" 2>/dev/null; then
                 wait "$pid" 2>/dev/null
                 code=$?
+                control /__ledger >/dev/null # what was under way is in it before the next one asks
                 if [ $code -eq 137 ]; then
                     kills=$((kills + 1)) killed_here=$((killed_here + 1))
                     continue

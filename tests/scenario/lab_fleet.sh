@@ -91,7 +91,7 @@ lab_fleet_may() {
 
 lab_fleet_run() { # STRATEGY SECONDS [HOOK]
     export fleet_serve fleet_delay fleet_is_endless fleet_coordinator
-    timeout $(($2 + 90)) "$orb_lab" up "$tmp/lab" sh "$lab_fleet_self" --inside "$tmp" "$orb_lab" "$orb" "$orb_agent" "$1" "$2" "${3:-}" >"$tmp/run.out" 2>&1
+    timeout $(($2 + 180)) "$orb_lab" up "$tmp/lab" sh "$lab_fleet_self" --inside "$tmp" "$orb_lab" "$orb" "$orb_agent" "$1" "$2" "${3:-}" >"$tmp/run.out" 2>&1
     [ -s "$tmp/$1/networks.json" ]
 }
 

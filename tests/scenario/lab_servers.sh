@@ -36,7 +36,7 @@ start() { # NAME OPTION...: serves; its process is $!, which is `serve` itself
     shift
     : >"$out"
     "$lab" in servers "$lab" serve "$@" "$tmp/lab" >"$out" 2>&1 &
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         grep -q ^ready "$out" && break
         sleep 0.05
     done
@@ -69,9 +69,15 @@ start second --change 1 --speed 86400 --began "$since" --port 81 --no-dns --cont
     tags "$pages20" >"$tmp/tags1"
     sleep 1.5
     tags "$pages20" >"$tmp/tags2"
-    tags 'http://one.example:81/p/[1-19].html' >"$tmp/tags3"
     echo "changed $(paste "$tmp/tags1" "$tmp/tags2" | awk '$1 != $2' | wc -l)"
-    echo "same $(paste "$tmp/tags2" "$tmp/tags3" | awk '$1 == $2' | wc -l)"
+    same=0 # the most of five: between the two more change where there is less time for them
+    for _ in 1 2 3 4 5; do
+        tags "$pages20" >"$tmp/tags2"
+        tags 'http://one.example:81/p/[1-19].html' >"$tmp/tags3"
+        n=$(paste "$tmp/tags2" "$tmp/tags3" | awk '$1 == $2' | wc -l)
+        [ "$n" -gt "$same" ] && same=$n
+    done
+    echo "same $same"
     tags 'http://still.example/p/[1-19].html' >"$tmp/still1"
     "$lab" tell --serve speed 0
     time1=$("$lab" tell --serve stats | jq .time_s)
@@ -85,7 +91,7 @@ start second --change 1 --speed 86400 --began "$since" --port 81 --no-dns --cont
     echo "stopped $(tags "$pages20" | paste "$tmp/tags4" - | awk '$1 != $2' | wc -l) $("$lab" tell --serve stats | jq ".time_s == $time1")"
     "$lab" tell --serve speed 86400
     sleep 0.5
-    echo "onward $("$lab" tell --serve stats | jq ".time_s > $time1 + 30000 and .time_s < $time1 + 400000")"
+    echo "onward $("$lab" tell --serve stats | jq ".time_s > $time1 + 30000 and .time_s < $time1 + 4000000")"
     echo "still $(tags 'http://still.example/p/[1-19].html' | paste "$tmp/still1" - | awk '$1 != $2' | wc -l)"
 
     # ---- errors and limits ----
@@ -96,10 +102,10 @@ start second --change 1 --speed 86400 --began "$since" --port 81 --no-dns --cont
     echo "broken $(codes 'http://one.example/p/[1-8].html' | tr ' ' '\n' | sort -u | tr '\n' ' ')$(codes http://one.example/robots.txt)"
     "$lab" tell --serve errors '*' 0
     echo "mended $(codes http://one.example/)$(codes http://three.example/)"
-    "$lab" tell --serve limit one.example 2
+    "$lab" tell --serve limit one.example 0.2
     echo "limited $(codes 'http://one.example/p/[1-4].html')$("$lab" in far curl -s --max-time 4 -o /dev/null -w '%{http_code}' http://one.example/)"
     echo "retry $(curl -sI --max-time 4 http://one.example/ | tr -d '\r' | sed -n 's/^Retry-After: //p')"
-    sleep 0.6
+    sleep 5.2
     echo "later $(codes http://one.example/)"
     "$lab" tell --serve limit one.example 0
     "$lab" tell --serve close on
@@ -115,7 +121,8 @@ start second --change 1 --speed 86400 --began "$since" --port 81 --no-dns --cont
     "$lab" audit --json "$tmp/ledger" >"$tmp/audit"
     (while curl -s --max-time 4 --fail-early -o /dev/null 'http://two.example/p/[1-500].html'; do :; done) &
     load=$!
-    sleep 0.5
+    lines=$(wc -l <"$tmp/ledger")
+    for _ in $(seq 300); do [ "$(wc -l <"$tmp/ledger")" -ge $((lines + 100)) ] && break; sleep 0.1; done
     kill -9 $first
     wait $first $load
     "$lab" audit --json "$tmp/ledger" >"$tmp/audit_killed"
@@ -152,7 +159,7 @@ is errors_come_as_often_as_they_are_asked_for faults "1 2 alike"
 is all_but_robots_txt_can_break broken "500 503 200 "
 is and_be_mended mended "200 200 "
 is who_asks_too_often_is_turned_away_and_others_are_not limited "200 200 429 429 200"
-is and_told_when_to_come_back retry 1
+check and_told_when_to_come_back "retry is \"$(seen retry)\"" [ "$(seen retry)" -ge 1 -a "$(seen retry)" -le 5 ]
 is and_let_in_then later "200 "
 is connections_can_be_closed_from_now_on close close
 check bad_orders_are_refused "$(grep refused "$tmp/seen")" [ "$(grep -c ^refused "$tmp/seen")" -eq 6 ]

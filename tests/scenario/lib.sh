@@ -68,7 +68,7 @@ serve_sample() {
     "$orb_sample" --hosts-out "$tmp/hosts" --seeds-out "$tmp/seeds" --expected-out "$tmp/expected" "$@" >"$tmp/sample.out" &
     sample_pid=$!
     pids="$pids $sample_pid"
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         port=$(sed -n 's/^port //p' "$tmp/sample.out")
         [ -n "$port" ] && return 0
         kill -0 "$sample_pid" 2>/dev/null || break

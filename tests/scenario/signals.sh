@@ -13,14 +13,15 @@ for sig in INT TERM; do
         --per-host 2 --jobs 8 --rate 1M >"$tmp/out" 2>&1 &
     pid=$!
     pids="$pids $pid"
-    sleep 1.5
+    has_some() { [ "$(pages_of "$tmp/data" | wc -l)" -gt 20 ]; }
+    await 60 has_some
     t0=$(date +%s%3N)
     kill -$sig $pid
     wait $pid
     code=$?
     took=$(($(date +%s%3N) - t0))
     got=$(pages_of "$tmp/data" | wc -l)
-    check "signal_${sig}_stops_soon ($took ms, exit code $code)" "took $took ms, exit code $code" [ $took -lt 5000 -a $code -ne 137 ]
+    check "signal_${sig}_stops_soon ($took ms, exit code $code)" "took $took ms, exit code $code" [ $took -lt 30000 -a $code -ne 137 ]
     check "signal_${sig}_says_how_to_resume" "no word of it: $(tail -n 1 "$tmp/out")" grep -q 'same command' "$tmp/out"
     check "signal_${sig}_in_the_middle ($got pages)" "$got of $pages pages" [ "$got" -gt 0 -a "$got" -lt $pages ]
     "$orb" crawl --data "$tmp/data" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private --delay 0 --json >"$tmp/json" 2>"$tmp/err"

@@ -115,13 +115,14 @@ check warc_late_archive_has_bodies "$(grep -c ^response "$tmp/list") responses" 
 (crawl "$tmp/busy" "$tmp/warc" --max-time 5) &
 pid=$!
 pids="$pids $pid"
-for _ in $(seq 50); do [ -n "$(find "$tmp/warc" -name '*.open')" ] && break; sleep 0.02; done
-"$orb" crawl --data "$tmp/busy2" --warc "$tmp/warc" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private >"$tmp/out" 2>&1
+is_open() { [ -n "$(find "$tmp/warc" -name '*.open')" ]; }
+await 60 is_open
+"$orb" crawl --max-time 5 --data "$tmp/busy2" --warc "$tmp/warc" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private >"$tmp/out" 2>&1
 code=$?
 wait $pid
 check warc_folder_in_use_is_said "code $code: $(tail -n 1 "$tmp/out")" grep -q 'WARC folder.*writes to it.*--warc' "$tmp/out"
 ORB_TEST_WRITE_FAULT=300000:ENOSPC timeout -s KILL 50 "$orb" crawl --data "$tmp/full" --warc "$tmp/fullwarc" --hosts "$tmp/hosts" \
-    --seeds "$tmp/seeds" --delay 0 --allow-private --no-index --max-time 3 >"$tmp/out" 2>&1
+    --seeds "$tmp/seeds" --delay 0 --allow-private --no-index --max-time 30 >"$tmp/out" 2>&1
 check warc_full_disk_is_said "no word of it: $(tail -n 1 "$tmp/out")" grep -qiE 'space' "$tmp/out"
 (crawl "$tmp/full" "$tmp/fullwarc" --no-index)
 list "$tmp/fullwarc"

@@ -88,7 +88,7 @@ static void odd_responses_have_sensible_ends(void **state)
         {"status 99", SPAN("HTTP/1.1 99 No\r\n\r\n"), ST_PROTOCOL, 0, SPAN("")},
     };
     struct bed b;
-    bed_open(&b, (struct fetcher_opts){.allow_private = true, .first_byte_ms = 1000, .total_ms = 2000});
+    bed_open(&b, (struct fetcher_opts){.allow_private = true, .first_byte_ms = 20000, .total_ms = 30000});
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct fetch_result *r = get_raw(&b, cases[i].bytes);
         CHECK_STATUS(cases[i].label, r->st, cases[i].want);
@@ -132,7 +132,7 @@ static void samples_of_llhttp_end_without_hanging(void **state)
     struct bed b;
     struct buf bytes = {0};
     int count = 0, ok = 0;
-    bed_open(&b, (struct fetcher_opts){.allow_private = true, .first_byte_ms = 1000, .total_ms = 2000});
+    bed_open(&b, (struct fetcher_opts){.allow_private = true, .first_byte_ms = 20000, .total_ms = 30000});
     for (size_t i = 0; i < 2; i++) {
         struct span text = test_read_file(files[i]), rest = text;
         while (next_sample(&rest, &bytes)) {

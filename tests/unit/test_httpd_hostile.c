@@ -348,8 +348,16 @@ static void slow_senders_are_hung_up_on(void **state)
         close(fd);
     }
     /* A connection that was used before gets its idle time once, not anew with every byte. */
-    int fd = visit(&s);
-    CHECK("first", strstr(ask(fd, "GET / HTTP/1.1\r\nHost: h\r\n" KNOWN "\r\n", got, sizeof(got)), "GET / 0"));
+    int fd = -1;
+    bool is_in = false;
+    for (int i = 0; i < 50 && !is_in; i++) { /* a head has a tenth of a second, which a busy machine may need itself */
+        if (fd >= 0)
+            close(fd);
+        fd = visit(&s);
+        is_in = send_text(fd, "GET / HTTP/1.1\r\nHost: h\r\n" KNOWN "\r\n") &&
+                strstr(hear(fd, got, sizeof(got)), "GET / 0");
+    }
+    CHECK("first", is_in);
     CHECK("drips later", drips_in_vain(fd, cases[1].drip, 50));
     close(fd);
     assert_int_equal(atomic_load(&s.handled), 1);
