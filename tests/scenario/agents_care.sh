@@ -14,12 +14,17 @@ forget() { "$orb" forget --data "$tmp/fleet" "$@" 2>&1; }
 serve_sample --spread --part calm
 printf '# asked to be left alone\nradio.example  2026-11-02 its owner wrote\n' >"$tmp/list"
 start_coordinator --lease 20s --opt-out "$tmp/list" || exit 4
+# Of before there is anything in it, too.
+"$orb" backup --data "$tmp/fleet" "$tmp/empty.tar.zst" >"$tmp/out" 2>&1
+"$orb" restore "$tmp/empty.tar.zst" "$tmp/empty" --json >"$tmp/restored" 2>&1
+check an_empty_folder_is_restored "$(cat "$tmp/out" "$tmp/restored")" [ "$(jq -r .well "$tmp/restored")" = true ]
 for a in athens bergen; do start_agent "$a" --delay 150; done
 while read -r url; do
     [ -n "$url" ] && "$orb" channel add "$url" --warc --data "$tmp/fleet" --label "$url" >/dev/null
 done <"$tmp/seeds"
 # While the crawl is under way.
-sleep 1.5
+has_some() { [ "$("$orb" export --data "$tmp/fleet" --all | wc -l)" -gt 20 ]; }
+await 60 has_some
 said=$(forget museum.example --why 'they asked for it')
 check forget_while_crawling "$said" [ "$(printf '%s\n' "$said" | head -n 1)" = "forgotten museum.example" ]
 "$orb" backup --data "$tmp/fleet" "$tmp/early.tar.zst" --json >"$tmp/backed" 2>&1

@@ -63,6 +63,7 @@ before=$(wc -l <"$tmp/searches")
 "$crowd" "$fleet_port" 10000 $crowd_s >"$tmp/crowd"
 echo "# crowd: $(cat "$tmp/crowd")"
 most=$(sed 's/.*most at once \([0-9]*\).*/\1/' "$tmp/crowd")
+# shellcheck disable=SC3045 # dash has it
 files=$(ulimit -Hn)
 if [ "$files" = unlimited ] || [ "$files" -ge 12000 ]; then
     check ten_thousand_came "$(cat "$tmp/crowd")" [ "${most:-0}" -ge 5000 ]
