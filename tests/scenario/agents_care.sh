@@ -18,7 +18,7 @@ start_coordinator --lease 20s --opt-out "$tmp/list" || exit 4
 "$orb" backup --data "$tmp/fleet" "$tmp/empty.tar.zst" >"$tmp/out" 2>&1
 "$orb" restore "$tmp/empty.tar.zst" "$tmp/empty" --json >"$tmp/restored" 2>&1
 check an_empty_folder_is_restored "$(cat "$tmp/out" "$tmp/restored")" [ "$(jq -r .well "$tmp/restored")" = true ]
-for a in athens bergen; do start_agent "$a" --delay 150; done
+for a in athens bergen; do start_agent "$a" --delay 80; done
 while read -r url; do
     [ -n "$url" ] && "$orb" channel add "$url" --warc --data "$tmp/fleet" --label "$url" >/dev/null
 done <"$tmp/seeds"
