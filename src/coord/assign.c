@@ -53,6 +53,7 @@ static void task_dispose(struct c_task *t)
     free(t->networks);
     free(t->ending);
     free(t->late);
+    free(t->handed);
     free(t);
 }
 
@@ -84,6 +85,16 @@ static void dirty(struct coord *c, struct c_task *t)
     t->has_only_seeds = false;
     c->has_dirty = true;
     save_task(c, t);
+}
+
+/* What the last owner of the network handed over goes with this task. */
+static void hand(struct coord *c, struct c_task *t, struct c_network *n)
+{
+    if (!n->handed_over)
+        return;
+    if (!list_has(t->handed, t->handed_count, n))
+        list_add(&t->handed, &t->handed_count, &t->handed_cap, n);
+    dirty(c, t);
 }
 
 /* ---- hosts ---- */
@@ -352,7 +363,8 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
         for (size_t k = 0; k < h->channel_count; k++) {
             cover(c, h->channels[k], n);
             struct c_task *t = task_of(c, h->channels[k], agent);
-            last = t ? t : last;
+            if (t && list_has(t->networks, t->network_count, n)) /* one that is paused is told nothing */
+                last = t;
             if (n->had_agent && t) /* seeds that the old owner had not begun with are not in what it hands over */
                 channel_tell_links(c, h->channels[k], n);
         }
@@ -362,10 +374,8 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
         }
         flush_seeds(c, h);
     }
-    if (n->handed_over && last) {
-        last->handed = n;
-        dirty(c, last);
-    }
+    if (last)
+        hand(c, last, n);
     if (!n->had_agent)
         diary_note_given(c);
     if (n->was_agent && n->was_agent != agent)
@@ -434,8 +444,7 @@ status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind 
         else if (!list_has(t->ending, t->ending_count, n))
             continue;
         n->leaving++;
-        if (t->handed == n)
-            t->handed = NULL; /* it never got there: the next owner has it */
+        (void)list_remove(t->handed, &t->handed_count, n); /* it never got there: the next owner has it */
         dirty(c, t);
     }
     c->has_leaving = true;
@@ -706,7 +715,7 @@ void assign_tick(struct coord *c, mono_ms now)
     for (int with_hosts = 0; with_hosts < 2; with_hosts++)
         for (size_t i = 0; i < c->task_count; i++) {
             struct c_task *t = c->tasks[i];
-            if (t && t->is_dirty && (t->handed != NULL) == with_hosts)
+            if (t && t->is_dirty && (t->handed_count > 0) == with_hosts)
                 orders_of_task(c, t);
             c->has_dirty |= t && t->is_dirty;
         }

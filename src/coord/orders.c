@@ -23,11 +23,16 @@ static size_t split_lines(struct arena *a, struct span text, size_t max, struct 
     return n;
 }
 
-static size_t handed_hosts(struct coord *c, struct arena *a, struct c_task *t, struct buf *blob, struct span **out)
+/* Packed hosts of all networks that the task brings them for. */
+static size_t handed_hosts(struct coord *c, struct arena *a, const struct c_task *t, struct buf *blob,
+                           struct span **out)
 {
-    struct fleet_number key = fleet_number(t->handed->handed_over);
-    if (fleet_get(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), blob) != ST_OK)
-        return 0;
+    for (size_t i = 0; i < t->handed_count; i++) { /* fields one after the other: so are the blobs */
+        struct fleet_number key = fleet_number(t->handed[i]->handed_over);
+        status st = fleet_get(c->fleet, FLEET_BLOB, fleet_number_span(&key), blob);
+        if (st != ST_NOT_FOUND)
+            note_trouble(c, st, "read what was handed over");
+    }
     struct fields f = fields_of(buf_span(blob));
     unsigned tag;
     struct span v;
@@ -83,10 +88,8 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     }
     o.seed_count = split_lines(&arena, buf_span(&t->seeds), SEEDS_AN_ORDER, &seeds, &used);
     o.seeds = seeds;
-    if (t->handed) {
-        o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
-        o.hosts_state = handed;
-    }
+    o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
+    o.hosts_state = handed;
     task_order_pack(&o, &body);
     agent_order(c, a, ORDER_TASK, buf_span(&body));
     if (t->wants_links) { /* after their states came */
@@ -97,14 +100,13 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     t->has_channel = true;
     t->wants_states = t->wants_links = false;
     t->progress.state = TASK_RUNNING;
-    if (t->handed) {
-        struct fleet_number key = fleet_number(t->handed->handed_over);
-        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b))),
-                     "forget what was handed over");
-        t->handed->handed_over = 0;
-        save_network(c, t->handed);
-        t->handed = NULL;
+    for (size_t i = 0; i < t->handed_count; i++) {
+        struct fleet_number key = fleet_number(t->handed[i]->handed_over);
+        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, fleet_number_span(&key)), "forget what was handed over");
+        t->handed[i]->handed_over = 0;
+        save_network(c, t->handed[i]);
     }
+    t->handed_count = 0;
     if (used) {
         memmove(t->seeds.p, t->seeds.p + used, t->seeds.n - used);
         t->seeds.n -= used;

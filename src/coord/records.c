@@ -471,8 +471,8 @@ void save_task(struct coord *c, const struct c_task *t)
     field_u64_if(&b, T_LINKS, t->wants_links);
     field_u64_if(&b, T_CONFIRMED, t->is_end_confirmed);
     field_u64_if(&b, T_END_SEQUENCE, t->end_sequence);
-    if (t->handed)
-        field_str(&b, T_HANDED, t->handed->text);
+    for (size_t i = 0; i < t->handed_count; i++)
+        field_str(&b, T_HANDED, t->handed[i]->text);
     put_number(c, FLEET_TASK, t->number, &b, "write down a task");
     buf_done(&b);
 }
@@ -560,7 +560,7 @@ static status load_task(void *arg, struct span key, struct span packed)
             t->wants_states = value_u64(v) != 0;
             break;
         case T_HANDED:
-            t->handed = table_get(&c->networks, siphash(&c->key, v));
+            add_network(c, &t->handed, &t->handed_count, &t->handed_cap, v);
             break;
         default:
             break;
@@ -571,6 +571,7 @@ static status load_task(void *arg, struct span key, struct span packed)
         free(t->networks);
         free(t->ending);
         free(t->late);
+        free(t->handed);
         free(t);
         return ST_OK; /* its channel was removed just before a kill */
     }

@@ -296,11 +296,12 @@ struct c_task {
     bool has_channel;                   /* its agent has the channel as it is now */
     bool wants_links;                   /* its agent has to read known pages again: was_lost */
     bool wants_states;                  /* its agent may get the states of pages that were known before */
-    struct c_network *handed;           /* borrowed: comes with this network's packed hosts; NULL: none */
-    struct task_report progress;        /* newest */
-    uint64_t visit;                     /* that its agent was asked for, and is not over; 0: none */
-    struct task_report visit_from;      /* as it was then: for agents that do not count visits */
-    struct buf seeds;                   /* owned: URLs to send with the next order, '\n' after each */
+    struct c_network **handed;          /* owned array: it brings the packed hosts of these */
+    size_t handed_count, handed_cap;
+    struct task_report progress;   /* newest */
+    uint64_t visit;                /* that its agent was asked for, and is not over; 0: none */
+    struct task_report visit_from; /* as it was then: for agents that do not count visits */
+    struct buf seeds;              /* owned: URLs to send with the next order, '\n' after each */
     size_t seed_count;
     wall_ms made;
 };
