@@ -586,7 +586,7 @@ static int64_t poll_once(struct link *l)
                              &(struct http_call){.method = "POST",
                                                  .target = buf_span(&target),
                                                  .body = buf_span(&l->body),
-                                                 .answer_max = CONTROL_BYTES_MAX + 4096,
+                                                 .answer_max = CONTROL_ANSWER_MAX + 4096,
                                                  .timeout_ms = (int)wait + CALL_MS},
                              &answer);
     int64_t pause = 0;

@@ -359,6 +359,16 @@ static bool read_form(struct ask *r, struct deed *d, struct channel_opts *o, str
     return true;
 }
 
+/* What no agent could be told. */
+static bool is_too_large(const struct channel *ch)
+{
+    struct buf packed = {0};
+    channel_pack(ch, &packed);
+    size_t n = packed.n;
+    buf_done(&packed);
+    return n > COORD_CHANNEL_BYTES;
+}
+
 /* coord.lock held. */
 static struct c_channel *put_in(struct ask *r, struct deed *d, const struct channel_opts *o, struct channel_form *f,
                                 bool is_new_wanted)
@@ -370,6 +380,11 @@ static struct c_channel *put_in(struct ask *r, struct deed *d, const struct chan
     if (there && is_new_wanted && !there->is_found) { /* one that links led to becomes a person's */
         buf_puts(&why, "There is a channel with these seeds and this scope. Edit that one.");
         st = ST_EXISTS;
+    }
+    if (st == ST_OK && is_too_large(f->channel)) {
+        buf_printf(&why, "These are more than %u KiB of seeds and patterns. Make several channels of them.",
+                   COORD_CHANNEL_BYTES >> 10);
+        st = ST_LIMIT;
     }
     if (st == ST_OK)
         st = channel_put(r->c, f, &ch, &why);

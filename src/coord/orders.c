@@ -6,6 +6,7 @@
 #include "coord/state.h"
 
 #define SEEDS_AN_ORDER 2000
+#define ITEM_BYTES 8 /* tag and length of an item, at most */
 
 static size_t split_lines(struct arena *a, struct span text, size_t max, struct span **out, size_t *used)
 {
@@ -53,6 +54,49 @@ static size_t handed_hosts(struct coord *c, struct arena *a, const struct c_task
     return n;
 }
 
+/* A list that goes out in one order or in several: the agent's lists grow with each. */
+struct list {
+    const struct span *items;
+    size_t count, at;
+};
+
+/* As many as fit; one that is larger than that goes alone. */
+static size_t take(struct list *l, size_t *bytes, const struct span **out)
+{
+    size_t from = l->at;
+    *out = l->items + from;
+    while (l->at < l->count && (!*bytes || *bytes + l->items[l->at].n <= COORD_ORDER_BYTES)) {
+        *bytes += l->items[l->at].n + ITEM_BYTES;
+        l->at++;
+    }
+    return l->at - from;
+}
+
+/* A large task becomes several orders, because an answer with a larger one is never taken: the first has the channel,
+ * each has what fits. */
+static void order_pieces(struct coord *c, struct c_agent *a, const struct task_order *whole)
+{
+    struct list networks = {whole->networks, whole->network_count, 0}, hosts = {whole->hosts, whole->host_count, 0},
+                seeds = {whole->seeds, whole->seed_count, 0},
+                states = {whole->hosts_state, whole->hosts_state_count, 0};
+    struct task_order o = *whole;
+    struct buf body = {0};
+    size_t bytes = o.channel.n + o.known_link_count * sizeof(*o.known_links);
+    do {
+        o.network_count = take(&networks, &bytes, &o.networks);
+        o.host_count = take(&hosts, &bytes, &o.hosts);
+        o.seed_count = take(&seeds, &bytes, &o.seeds);
+        o.hosts_state_count = take(&states, &bytes, &o.hosts_state);
+        buf_clear(&body);
+        task_order_pack(&o, &body);
+        agent_order(c, a, ORDER_TASK, buf_span(&body));
+        o.channel = (struct span){0}; /* as before */
+        o.known_link_count = o.states = bytes = 0;
+    } while (networks.at < networks.count || hosts.at < hosts.count || seeds.at < seeds.count ||
+             states.at < states.count);
+    buf_done(&body);
+}
+
 static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
 {
     struct arena arena;
@@ -90,10 +134,8 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     o.seeds = seeds;
     o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
     o.hosts_state = handed;
-    task_order_pack(&o, &body);
-    agent_order(c, a, ORDER_TASK, buf_span(&body));
+    order_pieces(c, a, &o);
     if (t->wants_links) { /* after their states came */
-        buf_clear(&body);
         recheck_order_pack(&(struct recheck_order){.task = t->number, .is_whole = true}, &body);
         agent_order(c, a, ORDER_RECHECK, buf_span(&body));
     }
@@ -123,11 +165,14 @@ static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
 {
     struct buf body = {0};
     struct span *networks = mem_alloc((t->ending_count + 1) * sizeof(*networks));
-    for (size_t i = 0; i < t->ending_count; i++)
-        networks[i] = span_str(t->ending[i]->text);
-    struct end_order e = {.task = t->number, .networks = networks, .network_count = t->ending_count};
+    size_t n = 0;
+    for (size_t bytes = 0; n < t->ending_count && bytes < COORD_ORDER_BYTES; n++) { /* the rest when these have ended */
+        networks[n] = span_str(t->ending[n]->text);
+        bytes += networks[n].n + ITEM_BYTES;
+    }
+    struct end_order e = {.task = t->number, .networks = networks, .network_count = n};
     end_order_pack(&e, &body);
-    t->end_asked = t->ending_count;
+    t->end_asked = n;
     t->end_order = a->orders_given + 1;
     agent_order(c, a, ORDER_END_TASK, buf_span(&body));
     buf_done(&body);

@@ -16,7 +16,7 @@ struct gathered {
 static status gather(void *arg, uint64_t number, struct span packed)
 {
     struct gathered *g = arg;
-    if (g->count == CONTROL_ORDERS_MAX || (g->count && g->bytes + packed.n > CONTROL_BYTES_MAX / 2))
+    if (g->count == CONTROL_ORDERS_MAX || (g->count && g->bytes + packed.n > COORD_ORDER_BYTES))
         return ST_END;
     struct order o;
     if (order_unpack(arena_copy(&g->arena, packed), &o) != ST_OK)

@@ -32,6 +32,9 @@
 #define COORD_AGENTS_MAX 10000
 #define COORD_CHANNELS_MAX 1000000
 #define COORD_HOSTS_A_CHANNEL 100000
+#define COORD_ORDER_BYTES (CONTROL_BYTES_MAX / 2) /* then it becomes several */
+/* Of a packed channel: it goes in one order, with the links that are known with it. */
+#define COORD_CHANNEL_BYTES (CONTROL_BYTES_MAX - (256u << 10))
 #define COORD_PLACE_MAX 128
 #define COORD_LABEL_MAX 128
 #define COORD_TOKEN_MS (60ll * 60 * 1000)

@@ -23,8 +23,10 @@
  * the recordings of tests/data/exchange, which hold the code to that. */
 #define WIRE_MINOR 6
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
-#define CONTROL_LIST_MAX 100000      /* elements of any list in a message */
-#define CONTROL_ORDERS_MAX 256       /* in one answer */
+/* What an agent takes: a channel of very many seeds, out of a crawl without agents, cannot be cut in pieces. */
+#define CONTROL_ANSWER_MAX (16u << 20)
+#define CONTROL_LIST_MAX 100000 /* elements of any list in a message */
+#define CONTROL_ORDERS_MAX 256  /* in one answer */
 
 static inline bool wire_version_fits(unsigned version)
 {

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "coord/calls.h"
 #include "coord/coord.h"
 #include "coord/state.h"
 #include "io/clock.h"
@@ -178,10 +179,46 @@ static struct told told(struct stage *s, const struct c_agent *a)
     return t;
 }
 
+static const struct site one_network[] = {{"a.example", 1}, {"b.example", 1}, {"c.example", 1}, {"d.example", 1}};
 static const struct site two_networks[] = {{"a.example", 1}, {"b.example", 2}};
 static const char *const names[] = {"a.example", "b.example", "c.example", "d.example"};
 
 /* ---- tests ---- */
+
+static void what_is_handed_over_goes_in_orders_that_agents_take(void **state)
+{
+    struct stage s = {0};
+    struct buf answer = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 4);
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK_STATUS("move", assign_move(s.c, n, to->number, MOVE_PERSON, "a test"), ST_OK);
+    tick(&s);
+    confirm(&s, from, ch->tasks[0], names, 4, 400); /* 1.6 MB */
+    struct told t = told(&s, to);
+    CHECK("each can be taken", t.largest <= CONTROL_BYTES_MAX);
+    CHECK("several", t.tasks > 1);
+    assert_int_equal(t.hosts, 4);
+    assert_int_equal(t.networks, 1);
+    assert_int_equal(t.channels, 1);
+    assert_int_equal(n->handed_over, 0);
+    while (to->orders_done < to->orders_given) {
+        struct arena a;
+        struct poll_answer p;
+        arena_init(&a);
+        buf_clear(&answer);
+        polls_answer(s.c, to, &answer);
+        CHECK("an answer can be taken", answer.n <= CONTROL_BYTES_MAX);
+        CHECK_STATUS("answer", poll_answer_unpack(&a, buf_span(&answer), &p), ST_OK);
+        assert_true(p.order_count > 0);
+        to->orders_done += p.order_count;
+        arena_done(&a);
+    }
+    buf_done(&answer);
+    stop(&s);
+}
 
 static void hosts_of_all_networks_that_one_order_ended_are_handed_over(void **state)
 {
@@ -203,6 +240,7 @@ static void hosts_of_all_networks_that_one_order_ended_are_handed_over(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(what_is_handed_over_goes_in_orders_that_agents_take),
         TEST_IN_FOLDER(hosts_of_all_networks_that_one_order_ended_are_handed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
