@@ -176,14 +176,26 @@ void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct spa
 {
     struct buf b = {0};
     struct order o = {.number = a->orders_given + 1, .kind = kind, .body = body};
+    bool is_part = fleet_is_begun(c->fleet);
+    status st = is_part ? ST_OK : fleet_begin(c->fleet);
     order_pack(&o, &b);
-    status st = fleet_order_put(c->fleet, a->number, o.number, buf_span(&b));
-    note_trouble(c, st, "write down an order");
+    if (st == ST_OK)
+        st = fleet_order_put(c->fleet, a->number, o.number, buf_span(&b));
     if (st == ST_OK) {
         a->orders_given++;
         save_agent(c, a);
-        polls_wake(c, a);
     }
+    if (!is_part && fleet_is_begun(c->fleet)) {
+        if (st == ST_OK)
+            st = fleet_commit(c->fleet, false);
+        else
+            fleet_rollback(c->fleet);
+        if (st == ST_OK)
+            polls_wake(c, a);
+        else
+            a->orders_given = o.number - 1;
+    }
+    note_trouble(c, st, "write down an order");
     buf_done(&b);
 }
 

@@ -14,6 +14,7 @@
 #include "web/domain.h"
 
 #define SEEDS_BYTES_MAX (256u << 10) /* of a task: what does not fit is found again by its own crawl, or later */
+#define ORDERS_AGAIN_MS 1000         /* after orders could not be written down */
 
 /* ---- small things ---- */
 
@@ -708,17 +709,20 @@ void assign_tick(struct coord *c, mono_ms now)
 {
     retry_hosts(c, now);
     look_at_networks(c, now);
-    if (!c->has_dirty)
+    if (!c->has_dirty || now < c->orders_again)
         return;
+    status st = ST_OK;
     c->has_dirty = false;
     /* Those that bring handed-over hosts come last: queues name channels that the others make known. */
     for (int with_hosts = 0; with_hosts < 2; with_hosts++)
         for (size_t i = 0; i < c->task_count; i++) {
             struct c_task *t = c->tasks[i];
-            if (t && t->is_dirty && (t->handed_count > 0) == with_hosts)
-                orders_of_task(c, t);
+            if (t && t->is_dirty && (t->handed_count > 0) == with_hosts && st == ST_OK)
+                st = orders_of_task(c, t);
             c->has_dirty |= t && t->is_dirty;
         }
+    if (st != ST_OK)
+        c->orders_again = now + ORDERS_AGAIN_MS;
 }
 
 static bool list_covers(struct c_network *const *list, size_t count, const struct addr *addr)

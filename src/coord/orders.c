@@ -97,6 +97,19 @@ static void order_pieces(struct coord *c, struct c_agent *a, const struct task_o
     buf_done(&body);
 }
 
+/* On the disk. In memory when that is committed. */
+static void forget_hosts(struct coord *c, struct c_network *n)
+{
+    uint64_t number = n->handed_over;
+    struct fleet_number key = fleet_number(number);
+    note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, fleet_number_span(&key)), "forget what was handed over");
+    n->handed_over = 0;
+    save_network(c, n);
+    n->handed_over = number;
+}
+
+/* Leaves what the task had, seeds and list of hosts, as it was: the caller has another copy of the task, and drops one.
+ */
 static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
 {
     struct arena arena;
@@ -142,17 +155,13 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     t->has_channel = true;
     t->wants_states = t->wants_links = false;
     t->progress.state = TASK_RUNNING;
-    for (size_t i = 0; i < t->handed_count; i++) {
-        struct fleet_number key = fleet_number(t->handed[i]->handed_over);
-        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, fleet_number_span(&key)), "forget what was handed over");
-        t->handed[i]->handed_over = 0;
-        save_network(c, t->handed[i]);
-    }
-    t->handed_count = 0;
-    if (used) {
-        memmove(t->seeds.p, t->seeds.p + used, t->seeds.n - used);
-        t->seeds.n -= used;
-    }
+    for (size_t i = 0; i < t->handed_count; i++)
+        forget_hosts(c, t->handed[i]);
+    t->handed = NULL;
+    t->handed_count = t->handed_cap = 0;
+    struct span left = span_from(buf_span(&t->seeds), used);
+    t->seeds = (struct buf){0};
+    buf_put(&t->seeds, left);
     t->seed_count -= o.seed_count < t->seed_count ? o.seed_count : t->seed_count;
     t->is_dirty = t->has_only_seeds = t->seeds.n > 0;
     buf_done(&body);
@@ -179,13 +188,14 @@ static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
     free(networks);
 }
 
-/* Orders of one change belong together: either all of it is written down, or none. */
-void orders_of_task(struct coord *c, struct c_task *t)
+/* Orders of one change belong together: either all of it is written down, or none. The agent hears of them after that.
+ */
+status orders_of_task(struct coord *c, struct c_task *t)
 {
     struct c_agent *a = agent_get(c, t->agent);
     if (!a || !a->is_joined) {
         t->is_dirty = false;
-        return;
+        return ST_OK;
     }
     /* Seeds wait until the last order is done, and go together: an agent that is silent would else have thousands of
      * orders waiting. */
@@ -193,17 +203,37 @@ void orders_of_task(struct coord *c, struct c_task *t)
         if (!t->is_saved)
             save_task(c, t);
         t->is_saved = true;
-        return;
+        return ST_OK;
     }
-    if (fleet_begin(c->fleet) != ST_OK)
-        return;
-    t->is_dirty = false;
-    if (t->ending_count && !t->end_order)
-        order_end(c, t, a);
-    if (t->network_count) {
-        order_task(c, t, a);
-        t->last_order = a->orders_given;
+    struct c_task before = *t;
+    uint64_t given = a->orders_given;
+    status st = fleet_begin(c->fleet);
+    if (st == ST_OK) {
+        t->is_dirty = false;
+        if (t->ending_count && !t->end_order)
+            order_end(c, t, a);
+        if (t->network_count) {
+            order_task(c, t, a);
+            t->last_order = a->orders_given;
+        }
+        save_task(c, t);
+        st = fleet_commit(c->fleet, false);
     }
-    save_task(c, t);
-    note_trouble(c, fleet_commit(c->fleet, false), "write down orders");
+    if (st == ST_OK) {
+        if (t->seeds.p != before.seeds.p)
+            buf_done(&before.seeds);
+        if (t->handed != before.handed) {
+            for (size_t i = 0; i < before.handed_count; i++)
+                before.handed[i]->handed_over = 0;
+            free(before.handed);
+        }
+        polls_wake(c, a);
+    } else {
+        note_trouble(c, st, "write down orders");
+        if (t->seeds.p != before.seeds.p)
+            buf_done(&t->seeds);
+        *t = before;
+        a->orders_given = given;
+    }
+    return st;
 }

@@ -1,5 +1,6 @@
 /* recrawling_visits.c - visits of channels: ordered from the agents that have their networks, heard of, given up. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "coord/recrawling_internal.h"
@@ -137,28 +138,69 @@ static void order_task(struct coord *c, struct c_task *t, bool is_whole)
     buf_done(&b);
 }
 
-/* The record and the orders are written together: after a kill either both are there or neither. */
+/* What a task and its agent were before a visit was ordered of them. */
+struct asked {
+    struct c_task *task;
+    struct c_agent *agent;
+    uint64_t given, last_order;
+    struct task_report visit_from;
+    task_state state;
+};
+
+static void take_back(const struct asked *a)
+{
+    a->agent->orders_given = a->given;
+    a->task->last_order = a->last_order;
+    a->task->visit_from = a->visit_from;
+    a->task->progress.state = a->state;
+}
+
+/* The record and the orders are written together: after a kill either both are there or neither. The agents hear of
+ * them after that. False: they cannot be written down, and there is no visit. */
 static bool order(struct coord *c, struct c_channel *ch, wall_ms now, bool is_whole, bool (*may)(const struct c_task *))
 {
     struct c_recrawl *r = &ch->recrawl;
+    wall_ms checked = ch->checked, full_since = r->full_since, plan_asked = r->plan.history.asked;
+    size_t n = 0;
     if (fleet_begin(c->fleet) != ST_OK)
         return false;
+    struct asked *asked = mem_alloc((ch->task_count + 1) * sizeof(*asked));
     r->visit++;
     r->asked = ch->checked = now;
     r->full_since = 0;
     r->plan.history.asked = plan_time(c->recrawling, now);
     r->now = (struct visit_report){.number = r->visit};
-    for (size_t i = 0; i < ch->task_count; i++)
-        if (may(ch->tasks[i]) && agent_get(c, ch->tasks[i]->agent)) {
-            task_joins(c, ch->tasks[i]);
-            order_task(c, ch->tasks[i], is_whole);
-        }
+    for (size_t i = 0; i < ch->task_count; i++) {
+        struct c_task *t = ch->tasks[i];
+        struct c_agent *a = agent_get(c, t->agent);
+        if (!may(t) || !a)
+            continue;
+        asked[n++] = (struct asked){t, a, a->orders_given, t->last_order, t->visit_from, t->progress.state};
+        task_joins(c, t);
+        order_task(c, t, is_whole);
+    }
     enlist(c->recrawling, ch);
     save_recrawl(c, ch);
-    note_trouble(c, fleet_commit(c->fleet, false), "write down a visit");
-    ch->wants_links = false;
-    c->recrawling->figures.submitted++;
-    return true;
+    status st = fleet_commit(c->fleet, false);
+    if (st == ST_OK) {
+        ch->wants_links = false;
+        c->recrawling->figures.submitted++;
+    } else {
+        note_trouble(c, st, "write down a visit");
+        end(c, ch);
+        r->visit--;
+        r->full_since = full_since;
+        r->plan.history.asked = plan_asked;
+        ch->checked = checked;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (st == ST_OK)
+            polls_wake(c, asked[i].agent);
+        else
+            take_back(&asked[i]);
+    }
+    free(asked);
+    return st == ST_OK;
 }
 
 /* ---- not now ---- */
@@ -243,6 +285,24 @@ void visits_begin(struct coord *c, struct c_channel *ch, wall_ms now)
     }
 }
 
+static void lose(struct coord *c, struct c_channel *ch, wall_ms now, const char *why)
+{
+    struct c_recrawl *r = &ch->recrawl;
+    wall_ms at = plan_time(c->recrawling, now);
+    int64_t pause = LOST_MIN_MS;
+    for (unsigned i = 0; i < r->losses && pause < LOST_MAX_MS; i++)
+        pause *= 2;
+    r->losses++;
+    c->recrawling->figures.lost++;
+    log_write(c->o.log, LOG_INFO, "recrawl", "a visit came to nothing channel=%016llx visit=%llu why=\"%s\"",
+              (unsigned long long)ch->id, (unsigned long long)r->visit, why);
+    end(c, ch);
+    news_add(c, &(struct news){.kind = NEWS_LOST,
+                               .channel = ch,
+                               .at = at,
+                               .u.again = at + (pause < LOST_MAX_MS ? pause : LOST_MAX_MS)});
+}
+
 /* ---- a person asks ---- */
 
 static bool is_done(const struct c_task *t)
@@ -266,7 +326,10 @@ bool recrawling_visit(struct coord *c, struct c_channel *ch, wall_ms now, bool i
     bool was_under_way = ch->recrawl.asked != 0;
     if (was_under_way)
         end(c, ch); /* its pages are in this one */
-    if (!order(c, ch, now, is_whole, may))
+    bool is_ordered = order(c, ch, now, is_whole, may);
+    if (!is_ordered && was_under_way)
+        lose(c, ch, now, "another one was asked for, and cannot be written down");
+    if (!is_ordered)
         return false;
     if (!was_under_way)
         news_add(c, &(struct news){.kind = NEWS_SUBMITTED, .channel = ch, .at = plan_time(c->recrawling, now)});
@@ -274,24 +337,6 @@ bool recrawling_visit(struct coord *c, struct c_channel *ch, wall_ms now, bool i
 }
 
 /* ---- what came of it ---- */
-
-static void lose(struct coord *c, struct c_channel *ch, wall_ms now, const char *why)
-{
-    struct c_recrawl *r = &ch->recrawl;
-    wall_ms at = plan_time(c->recrawling, now);
-    int64_t pause = LOST_MIN_MS;
-    for (unsigned i = 0; i < r->losses && pause < LOST_MAX_MS; i++)
-        pause *= 2;
-    r->losses++;
-    c->recrawling->figures.lost++;
-    log_write(c->o.log, LOG_INFO, "recrawl", "a visit came to nothing channel=%016llx visit=%llu why=\"%s\"",
-              (unsigned long long)ch->id, (unsigned long long)r->visit, why);
-    end(c, ch);
-    news_add(c, &(struct news){.kind = NEWS_LOST,
-                               .channel = ch,
-                               .at = at,
-                               .u.again = at + (pause < LOST_MAX_MS ? pause : LOST_MAX_MS)});
-}
 
 /* A channel of many pages has hardly ever changed as a whole. Its rate is that of its pages: visits count as changed by
  * the share of pages that were, with what is left over carried to the next. So the ceiling holds for pages, too. */

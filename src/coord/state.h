@@ -361,6 +361,7 @@ struct coord {
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
     mono_ms started, agents_saved, hosts_looked, trials_looked, slow_tick, gathers_until;
+    mono_ms orders_again; /* they could not be written down: not before then */
     struct delegator *delegator;
     unsigned trusted;          /* agents past their probation that take networks, as of the last tick */
     struct balancer *balancer; /* ids are the keys of `networks` */
@@ -449,7 +450,8 @@ MUST_USE status agent_invite(struct coord *c, struct c_agent *a, struct buf *lin
 MUST_USE status agent_change(struct coord *c, struct c_agent *a, const struct agent_form *f, struct buf *why);
 void agent_set_state(struct coord *c, struct c_agent *a, agent_state s);
 void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves its networks */
-/* Numbers it, keeps it, wakes its poll. */
+/* Numbers it, keeps it, wakes its poll. In a transaction the caller does that, when it is committed: what an agent has
+ * seen must not be given to another order. If it cannot be, the caller takes orders_given back. */
 void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct span body);
 /* True: one more line about it may go into the log. What an agent can make happen as often as it likes must not fill
  * our disk. */
@@ -625,8 +627,9 @@ const struct diary_count *diary_day(const struct diary *d, int64_t day);
 const struct diary_move *diary_move_at(const struct diary *d, size_t i);
 
 /* ---- orders.c; lock held ---- */
-/* What a task has to be told becomes orders of its agent, all of it or nothing. */
-void orders_of_task(struct coord *c, struct c_task *t);
+/* What a task has to be told becomes orders of its agent, all of it or nothing: other statuses than ST_OK, and it stays
+ * as it was. */
+MUST_USE status orders_of_task(struct coord *c, struct c_task *t);
 
 /* ---- polls.c ---- */
 void polls_wake(struct coord *c, struct c_agent *a); /* lock held: it has orders */

@@ -85,6 +85,9 @@ struct fleet_store {
     sqlite3_stmt *statements[SQL_FLEET_COUNT];
     char *dir;  /* owned */
     int wal_fd; /* -1: not open yet */
+    bool is_begun;
+    status
+        failed; /* the first failure since then: SQLite may have rolled back, and would take what follows by itself */
 };
 
 /* ---- statements ---- */
@@ -131,7 +134,14 @@ static status finish(struct fleet_store *f, sqlite3_stmt *s, int rc)
 
 static status run(struct fleet_store *f, sqlite3_stmt *s)
 {
-    return finish(f, s, sqlite3_step(s));
+    status st = f->failed;
+    if (st == ST_OK)
+        st = finish(f, s, sqlite3_step(s));
+    else
+        sqlite3_clear_bindings(s);
+    if (f->is_begun)
+        f->failed = st;
+    return st;
 }
 
 static void bind_bytes(sqlite3_stmt *s, int at, struct span bytes)
@@ -280,7 +290,14 @@ static status run_plain(struct fleet_store *f, fleet_sql which)
 
 status fleet_begin(struct fleet_store *f)
 {
-    return run_plain(f, SQL_FLEET_BEGIN);
+    status st = run_plain(f, SQL_FLEET_BEGIN);
+    f->is_begun |= st == ST_OK;
+    return st;
+}
+
+bool fleet_is_begun(const struct fleet_store *f)
+{
+    return f->is_begun;
 }
 
 /* What was committed is in the log or, copied back and synced by SQLite before it starts the log again, in the
@@ -307,6 +324,11 @@ static status sync_log(struct fleet_store *f)
 status fleet_commit(struct fleet_store *f, bool is_durable)
 {
     status st = run_plain(f, SQL_FLEET_COMMIT);
+    int saved = errno;
+    if (st != ST_OK)
+        fleet_rollback(f);
+    errno = saved;
+    f->is_begun = false;
     return st == ST_OK && is_durable ? sync_log(f) : st;
 }
 
@@ -314,6 +336,8 @@ void fleet_rollback(struct fleet_store *f)
 {
     if (!sqlite3_get_autocommit(f->db))
         (void)sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+    f->is_begun = false;
+    f->failed = ST_OK;
 }
 
 /* ---- records by key ---- */

@@ -10,7 +10,8 @@
  * a power cut may lose the last moments, never their order.
  *
  * Besides what is said at each function all may fail with ST_IO, ST_FULL, ST_CORRUPT, and those that write with
- * ST_LIMIT for what is longer or higher than a ceiling below. After a failure inside a transaction: fleet_rollback. */
+ * ST_LIMIT for what is longer or higher than a ceiling below. A transaction in which the database failed once fails
+ * from there on, and is rolled back by its commit; one that is given up otherwise: fleet_rollback. */
 #pragma once
 
 #include "base/buf.h"
@@ -33,7 +34,8 @@ void fleet_close(struct fleet_store *f);   /* what was not committed is rolled b
 MUST_USE status fleet_copy(struct fleet_store *f, const char *path);
 
 MUST_USE status fleet_begin(struct fleet_store *f);
-MUST_USE status fleet_commit(struct fleet_store *f, bool is_durable);
+MUST_USE status fleet_commit(struct fleet_store *f, bool is_durable); /* not ST_OK from the database: rolled back */
+bool fleet_is_begun(const struct fleet_store *f);
 void fleet_rollback(struct fleet_store *f); /* harmless when nothing was begun */
 
 typedef enum fleet_kind {

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -207,6 +209,42 @@ static void a_transaction_is_whole_or_not_at_all(void **state)
     fleet_close(f); /* not committed */
     f = open_fleet();
     check_get(f, "committed", FLEET_SETTING, "a", "later");
+    fleet_close(f);
+}
+
+/* SQLite rolls back by itself when a large write fails, and would take what follows as it comes. */
+static void a_transaction_that_failed_once_is_not_at_all(void **state)
+{
+    struct fleet_store *f = open_fleet();
+    struct buf large = {0};
+    char path[TEST_PATH];
+    struct stat sb;
+    struct rlimit l;
+    memset(buf_room(&large, 40u << 20), 'x', 40u << 20); /* more than its cache */
+    large.n = 40u << 20;
+    put(f, FLEET_SETTING, "a", "before");
+    test_path(path, "fleet.db-wal");
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    l.rlim_cur = (rlim_t)sb.st_size + (1u << 20);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+    CHECK_STATUS("begin", fleet_begin(f), ST_OK);
+    put(f, FLEET_SETTING, "a", "after");
+    CHECK("too large", fleet_put(f, FLEET_BLOB, SPAN("large"), buf_span(&large)) != ST_OK);
+    CHECK("nor this", fleet_put(f, FLEET_SETTING, SPAN("b"), SPAN("x")) != ST_OK);
+    CHECK("nor an order", fleet_order_put(f, 1, 1, SPAN("x")) != ST_OK);
+    CHECK("nor all of it", fleet_commit(f, false) != ST_OK);
+    assert_false(fleet_is_begun(f));
+    l.rlim_cur = l.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+    check_get(f, "rolled back", FLEET_SETTING, "a", "before");
+    struct buf got = {0};
+    CHECK_STATUS("rolled back", fleet_get(f, FLEET_SETTING, SPAN("b"), &got), ST_NOT_FOUND);
+    put(f, FLEET_SETTING, "a", "later");
+    check_get(f, "goes on", FLEET_SETTING, "a", "later");
+    buf_done(&got);
+    buf_done(&large);
     fleet_close(f);
 }
 
@@ -519,6 +557,7 @@ int main(void)
         TEST_IN_FOLDER(keys_and_values_have_ceilings),
         TEST_IN_FOLDER(walks_may_be_nested_and_stopped),
         TEST_IN_FOLDER(a_transaction_is_whole_or_not_at_all),
+        TEST_IN_FOLDER(a_transaction_that_failed_once_is_not_at_all),
         TEST_IN_FOLDER(a_kill_loses_no_commit),
         TEST_IN_FOLDER(only_durable_commits_wait_for_the_disk),
         TEST_IN_FOLDER(orders_stay_until_they_are_done),

@@ -1,7 +1,11 @@
-/* What the coordinator tells its agents of tasks: networks that leave, and what is handed over with them. A real
- * coordinator on a real folder; the test plays the agents. Its threads run: from start() to stop() the test has the
- * lock, as whoever calls these functions must. */
+/* What the coordinator tells its agents of tasks: networks that leave and come back, what is handed over with them, and
+ * a disk that is full. A real coordinator on a real folder; the test plays the agents. Its threads run: from start() to
+ * stop() the test has the lock, as whoever calls these functions must. */
 #include "test.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "coord/calls.h"
@@ -39,6 +43,14 @@ static void stop(struct stage *s)
     pthread_mutex_unlock(&s->c->lock);
     coord_free(s->c);
     s->c = NULL;
+}
+
+/* As after a kill: what is not written down is gone. */
+static void kill_and_start(struct stage *s)
+{
+    CHECK_STATUS("from here on nothing is", fleet_begin(s->c->fleet), ST_OK);
+    stop(s);
+    start(s);
 }
 
 static void tick(struct stage *s)
@@ -179,6 +191,20 @@ static struct told told(struct stage *s, const struct c_agent *a)
     return t;
 }
 
+/* From here on fleet.db does not grow. */
+static void fill_disk(struct stage *s, bool is_full)
+{
+    char path[TEST_PATH];
+    struct stat sb;
+    struct rlimit l;
+    test_path(path, "fleet.db-wal");
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    l.rlim_cur = is_full ? (rlim_t)sb.st_size : l.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
 static const struct site one_network[] = {{"a.example", 1}, {"b.example", 1}, {"c.example", 1}, {"d.example", 1}};
 static const struct site two_networks[] = {{"a.example", 1}, {"b.example", 2}};
 static const char *const names[] = {"a.example", "b.example", "c.example", "d.example"};
@@ -237,11 +263,86 @@ static void hosts_of_all_networks_that_one_order_ended_are_handed_over(void **st
     stop(&s);
 }
 
+static void what_cannot_be_written_down_is_ordered_later(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, two_networks, 2);
+    struct c_agent *to = agent(&s, "bergen");
+    agent_set_state(s.c, from, AGENT_DRAIN);
+    tick(&s);
+    struct c_task *old = ch->tasks[0];
+    s.c->orders_again = s.now + 1000000; /* so that all is there but the orders */
+    confirm(&s, from, old, names, 2, 3);
+    struct c_task *t = ch->tasks[1];
+    assert_int_equal(t->handed_count, 2);
+    assign_seed(s.c, ch, host(&s, "a.example"), SPAN("http://a.example/seed"));
+    save_task(s.c, t);
+    uint64_t given = to->orders_given;
+    size_t seeds = t->seed_count;
+
+    s.c->orders_again = 0;
+    fill_disk(&s, true);
+    tick(&s);
+    fill_disk(&s, false);
+    assert_int_equal(to->orders_given, given);
+    assert_int_equal(told(&s, to).tasks, 0);
+    assert_true(t->is_dirty);
+    assert_int_equal(t->handed_count, 2);
+    assert_int_equal(t->seed_count, seeds);
+    assert_true(host(&s, "a.example")->network->handed_over && host(&s, "b.example")->network->handed_over);
+
+    /* Not at once; and a kill in between changes nothing. */
+    uint64_t id = ch->id;
+    kill_and_start(&s);
+    to = agent(&s, "bergen");
+    assert_int_equal(channel_get(s.c, id)->tasks[1]->handed_count, 2);
+    fill_disk(&s, true);
+    tick(&s);
+    fill_disk(&s, false);
+    tick(&s);
+    assert_int_equal(to->orders_given, given);
+    s.now += 2000;
+    tick(&s);
+    struct told now = told(&s, to);
+    assert_int_equal(now.hosts, 2);
+    assert_true(now.seeds >= 1);
+    stop(&s);
+}
+
+static void no_agent_hears_of_an_order_before_it_is_committed(void **state)
+{
+    struct stage s = {0};
+    struct c_poll poll = {0}; /* answered, it would be freed */
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    uint64_t given = a->orders_given;
+    a->poll = &poll;
+    CHECK_STATUS("begin", fleet_begin(s.c->fleet), ST_OK);
+    agent_order(s.c, a, ORDER_REKEY, SPAN(""));
+    CHECK("it still waits", a->poll == &poll);
+    fleet_rollback(s.c->fleet);
+    a->poll = NULL;
+    a->orders_given = given;
+    agent_order(s.c, a, ORDER_REKEY, SPAN(""));
+    assert_int_equal(told(&s, a).next, given + 2);
+    fill_disk(&s, true);
+    agent_order(s.c, a, ORDER_REKEY, SPAN(""));
+    fill_disk(&s, false);
+    assert_int_equal(a->orders_given, given + 1);
+    agent_order(s.c, a, ORDER_REKEY, SPAN(""));
+    assert_int_equal(told(&s, a).next, given + 3);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(what_is_handed_over_goes_in_orders_that_agents_take),
         TEST_IN_FOLDER(hosts_of_all_networks_that_one_order_ended_are_handed_over),
+        TEST_IN_FOLDER(what_cannot_be_written_down_is_ordered_later),
+        TEST_IN_FOLDER(no_agent_hears_of_an_order_before_it_is_committed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,9 @@
 #include "test.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coord/coord.h"
@@ -192,6 +195,20 @@ static struct found rechecks(struct stage *s, const struct c_channel *ch)
     return f;
 }
 
+/* From here on fleet.db does not grow. */
+static void fill_disk(bool is_full)
+{
+    char path[TEST_PATH];
+    struct stat sb;
+    struct rlimit l;
+    test_path(path, "fleet.db-wal");
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    l.rlim_cur = is_full ? (rlim_t)sb.st_size : l.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+}
+
 static bool is_under_way(const struct c_channel *ch)
 {
     return ch->recrawl.asked != 0;
@@ -223,6 +240,29 @@ static void a_channel_is_visited_again_when_its_ceiling_lets_it(void **state)
     assert_true(is_under_way(ch));
     pass(&s, 48 * HOUR); /* no other while this one goes on */
     assert_int_equal(rechecks(&s, ch).count, 1);
+    stop(&s);
+}
+
+static void a_visit_that_cannot_be_written_down_is_ordered_later(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = crawled(&s, 1, NULL);
+    uint64_t given = a->orders_given;
+    fill_disk(true);
+    pass(&s, 3 * HOUR);
+    fill_disk(false);
+    assert_int_equal(a->orders_given, given);
+    assert_int_equal(rechecks(&s, ch).count, 0);
+    assert_false(is_under_way(ch));
+    assert_int_equal(a->visiting, 0);
+    pass(&s, 3 * MINUTE);
+    struct found f = rechecks(&s, ch);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.last.visit, 1);
+    assert_int_equal(a->orders_given, given + 1);
+    assert_true(is_under_way(ch));
     stop(&s);
 }
 
@@ -742,6 +782,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_channel_is_visited_again_when_its_ceiling_lets_it),
+        TEST_IN_FOLDER(a_visit_that_cannot_be_written_down_is_ordered_later),
         TEST_IN_FOLDER(what_a_visit_found_is_learned_and_counted),
         TEST_IN_FOLDER(a_change_counts_by_the_share_of_pages),
         TEST_IN_FOLDER(an_operators_word_is_kept),
