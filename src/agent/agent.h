@@ -36,6 +36,7 @@ struct agent_order {
     struct agent_order *next;
     uint64_t number;
     order_kind kind;
+    uint64_t task; /* that it is about; 0: none */
     struct buf body;
     bool has_states; /* ORDER_TASK: the states' file is there */
     status prepared; /* ORDER_UPDATE: what came of the download */

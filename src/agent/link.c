@@ -386,6 +386,20 @@ static void order_free(struct agent_order *o)
     free(o);
 }
 
+/* Its tag is 1 in all orders that have one. */
+static uint64_t task_of(const struct order *o)
+{
+    struct fields f = fields_of(o->body);
+    struct span v;
+    unsigned tag;
+    bool has_task =
+        o->kind == ORDER_TASK || o->kind == ORDER_END_TASK || o->kind == ORDER_RECHECK || o->kind == ORDER_TOLD;
+    while (has_task && fields_next(&f, &tag, &v))
+        if (tag == 1)
+            return value_u64(v);
+    return 0;
+}
+
 static status take_order(struct link *l, const struct order *given)
 {
     struct agent *a = l->a;
@@ -400,6 +414,7 @@ static status take_order(struct link *l, const struct order *given)
     struct agent_order *o = mem_alloc(sizeof(*o));
     o->number = given->number;
     o->kind = given->kind;
+    o->task = task_of(given);
     buf_put(&o->body, given->body);
     status st = prepare(l, o);
     if (st != ST_OK) {

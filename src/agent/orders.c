@@ -1,9 +1,9 @@
 /* orders.c - carries out what the coordinator ordered, on the main thread.
  *
  * Orders begin in their order; some take a while (an end waits for its packages, pages for a comparison are fetched by
- * a thread of their own), and later ones do not wait for them. The number reported as done is the highest below which
- * none is open. What an order asked is on the disk before it counts; after a kill it is given again, and doing it twice
- * changes nothing. */
+ * a thread of their own), and later ones do not wait for them, but for those about the same task. The number reported
+ * as done is the highest below which none is open. What an order asked is on the disk before it counts; after a kill it
+ * is given again, and doing it twice changes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -436,6 +436,16 @@ static void count_done(struct agent *a)
     }
 }
 
+/* What is said of a task is done in that order: a network that ends, and is given back before its packages have
+ * arrived, is forgotten first. */
+static bool waits_for_another(const struct agent_order *first, const struct agent_order *o)
+{
+    for (const struct agent_order *before = first; o->task && before != o; before = before->next)
+        if (before->task == o->task && !before->is_settled)
+            return true;
+    return false;
+}
+
 void orders_step(struct agent *a)
 {
     status st = ST_OK;
@@ -445,7 +455,7 @@ void orders_step(struct agent *a)
     /* The link only appends, and writes `next` of the last under the lock. */
     for (struct agent_order *o = first; o;) {
         bool has_parts = false;
-        if (!o->is_settled) {
+        if (!o->is_settled && !waits_for_another(first, o)) {
             if (!o->begun)
                 o->begun = clock_mono();
             st = perform(a, o, &has_parts);

@@ -440,10 +440,11 @@ status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind 
         struct c_task *t = c->tasks[i];
         if (!t || t->agent != n->agent)
             continue;
-        if (list_remove(t->networks, &t->network_count, n))
-            list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
-        else if (!list_has(t->ending, t->ending_count, n))
+        bool had = list_remove(t->networks, &t->network_count, n), ends = list_has(t->ending, t->ending_count, n);
+        if (!had && !ends)
             continue;
+        if (!ends)
+            list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
         n->leaving++;
         (void)list_remove(t->handed, &t->handed_count, n); /* it never got there: the next owner has it */
         dirty(c, t);
@@ -538,6 +539,8 @@ static void end_task_networks(struct coord *c, struct c_task *t)
         asked[i]->leaving -= asked[i]->leaving > 0;
         if (asked[i]->state == NETWORK_LEAVING && asked[i]->leaving == 0)
             settle(c, asked[i]);
+        else if (list_has(t->networks, t->network_count, asked[i])) /* given back meanwhile: orders.c waited for this */
+            hand(c, t, asked[i]);
     }
     free(asked);
 }
@@ -621,16 +624,37 @@ void assign_channel_changed(struct coord *c, struct c_channel *ch)
     else
         for (size_t i = 0; i < ch->host_count; i++) {
             struct c_host *h = table_get(&c->hosts, siphash(&c->key, ch->hosts[i]));
-            if (h && h->network)
-                cover(c, ch, h->network);
+            if (!h || !h->network)
+                continue;
+            cover(c, ch, h->network);
+            struct c_task *t = task_of(c, ch, h->network->agent);
+            if (t && list_has(t->networks, t->network_count, h->network))
+                hand(c, t, h->network); /* what waited when it was paused */
         }
+}
+
+/* Hosts that it had yet to bring go with another channel of their network; or wait until there is one. */
+static void pass_on_hosts(struct coord *c, struct c_task *t)
+{
+    for (size_t i = 0; i < t->handed_count; i++)
+        for (size_t k = 0; k < c->task_count; k++) {
+            struct c_task *other = c->tasks[k];
+            if (!other || other == t || !list_has(other->networks, other->network_count, t->handed[i]))
+                continue;
+            hand(c, other, t->handed[i]);
+            break;
+        }
+    t->handed_count = 0;
 }
 
 void assign_channel_ends(struct coord *c, struct c_channel *ch)
 {
     for (size_t i = 0; i < ch->task_count; i++) {
         struct c_task *t = ch->tasks[i];
+        pass_on_hosts(c, t);
         for (size_t k = 0; k < t->network_count; k++) {
+            if (list_has(t->ending, t->ending_count, t->networks[k]))
+                continue;
             list_add(&t->ending, &t->ending_count, &t->ending_cap, t->networks[k]);
             t->networks[k]->leaving++;
         }

@@ -188,6 +188,17 @@ static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
     free(networks);
 }
 
+/* Some network is to be crawled again before the end of it was confirmed: the agent would forget it when that is done.
+ * What it hands over comes back with the order. */
+static bool waits_for_end(const struct c_task *t)
+{
+    for (size_t i = 0; i < t->ending_count; i++)
+        for (size_t k = 0; k < t->network_count; k++)
+            if (t->ending[i] == t->networks[k])
+                return true;
+    return false;
+}
+
 /* Orders of one change belong together: either all of it is written down, or none. The agent hears of them after that.
  */
 status orders_of_task(struct coord *c, struct c_task *t)
@@ -205,14 +216,17 @@ status orders_of_task(struct coord *c, struct c_task *t)
         t->is_saved = true;
         return ST_OK;
     }
+    bool waits = waits_for_end(t);
+    if (waits && t->end_order)
+        return ST_OK;
     struct c_task before = *t;
     uint64_t given = a->orders_given;
     status st = fleet_begin(c->fleet);
     if (st == ST_OK) {
-        t->is_dirty = false;
+        t->is_dirty = waits;
         if (t->ending_count && !t->end_order)
             order_end(c, t, a);
-        if (t->network_count) {
+        if (t->network_count && !waits) {
             order_task(c, t, a);
             t->last_order = a->orders_given;
         }

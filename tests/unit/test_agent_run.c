@@ -240,6 +240,78 @@ static void sends_what_is_new_and_hands_over_at_the_end(void **state)
     world_stop(&w);
 }
 
+static void order_network(struct world *w, order_kind kind)
+{
+    struct buf body = {0};
+    struct span network = SPAN("127.0.0.0/24");
+    if (kind == ORDER_END_TASK)
+        end_order_pack(&(struct end_order){.task = 1, .networks = &network, .network_count = 1}, &body);
+    else
+        task_order_pack(&(struct task_order){.task = 1, .kind = SUMMARY_TEXT, .networks = &network, .network_count = 1},
+                        &body);
+    fake_order(&w->fake, kind, buf_span(&body));
+    buf_done(&body);
+}
+
+static void order_visit(struct fake *f, uint64_t number)
+{
+    struct buf body = {0};
+    recheck_order_pack(&(struct recheck_order){.task = 1, .visit = number}, &body);
+    fake_order(f, ORDER_RECHECK, buf_span(&body));
+    buf_done(&body);
+}
+
+static bool has_visit(const struct report *r, uint64_t number)
+{
+    return r->task_count == 1 && r->tasks[0].has_visit && r->tasks[0].visit.number == number;
+}
+
+/* The network goes, and is given back before that is through; then its host, in an order that has nothing else. */
+static void script_back(struct fake *f, const struct report *r)
+{
+    struct world *w = (struct world *)f;
+    struct buf body = {0};
+    if (f->step == 0) {
+        order_settings(f);
+        order_task(w, "127.0.0.0/24");
+        f->step = 1;
+    } else if (f->step == 1 && all_done(f) && task_is(r, TASK_DONE) && visits_of(f, "/p11")) {
+        order_network(w, ORDER_END_TASK);
+        order_network(w, ORDER_TASK);
+        f->step = 2;
+    } else if (f->step == 2 && all_done(f) && f->part_count == 1) {
+        order_visit(f, 5);
+        f->step = 3;
+    } else if (f->step == 3 && (f->stray_count || has_visit(r, 5))) {
+        struct span host = buf_span(&f->parts[0]);
+        task_order_pack(
+            &(struct task_order){.task = 1, .kind = SUMMARY_TEXT, .hosts_state = &host, .hosts_state_count = 1}, &body);
+        fake_order(f, ORDER_TASK, buf_span(&body));
+        order_visit(f, 6);
+        f->step = 4;
+    } else if (f->step == 4 && (f->stray_count || has_visit(r, 6))) {
+        if (r->task_count == 1)
+            w->visit = r->tasks[0].visit;
+        fake_order(f, ORDER_QUIT, (struct span){0});
+        f->step = 5;
+    }
+    buf_done(&body);
+}
+
+static void a_network_that_comes_back_before_it_has_left_stays(void **state)
+{
+    struct world w;
+    static const char *const more[] = {NULL};
+    world_start(&w, script_back);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(w.fake.stray_count, 0);
+    assert_int_equal(w.visit.number, 6);
+    assert_int_equal(w.visit.looked, SITE_PAGES + 1);
+    for (size_t i = 0; i < w.fake.outcome_count; i++)
+        CHECK_STATUS("outcome", w.fake.outcomes[i].st, ST_OK);
+    world_stop(&w);
+}
+
 /* The host is not in the task's network. */
 static void script_stray(struct fake *f, const struct report *r)
 {
@@ -676,6 +748,7 @@ int main(int argc, char **argv)
         return be_agent(argv[2], argv[3]);
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(sends_what_is_new_and_hands_over_at_the_end),
+        TEST_IN_FOLDER(a_network_that_comes_back_before_it_has_left_stays),
         TEST_IN_FOLDER(reports_hosts_outside_its_networks),
         TEST_IN_FOLDER(keeps_to_the_owners_refusals),
         TEST_IN_FOLDER(takes_a_new_key_when_told),

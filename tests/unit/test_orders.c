@@ -336,6 +336,105 @@ static void no_agent_hears_of_an_order_before_it_is_committed(void **state)
     stop(&s);
 }
 
+static void set_paused(struct stage *s, struct c_channel *ch, bool is_paused)
+{
+    ch->is_paused = is_paused;
+    save_channel(s->c, ch);
+    assign_channel_changed(s->c, ch);
+    tick(s);
+}
+
+static void a_channel_that_was_paused_gets_back_what_waited(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, two_networks, 2);
+    a->orders_done = a->orders_given;
+    set_paused(&s, ch, true);
+    assert_int_equal(told(&s, a).ends, 1);
+    confirm(&s, a, ch->tasks[0], names, 2, 3);
+    assert_true(host(&s, "a.example")->network->handed_over != 0);
+    uint64_t id = ch->id;
+    kill_and_start(&s);
+    a = agent(&s, "athens");
+    ch = channel_get(s.c, id);
+    assert_int_equal(told(&s, a).tasks, 0);
+    set_paused(&s, ch, false);
+    struct told t = told(&s, a);
+    assert_int_equal(t.networks, 2);
+    assert_int_equal(t.hosts, 2);
+    assert_int_equal(host(&s, "a.example")->network->handed_over, 0);
+    stop(&s);
+}
+
+static void what_a_paused_channel_would_have_brought_goes_with_another(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch[2];
+    for (int i = 0; i < 2; i++)
+        ch[i] = channel(&s, &one_network[i], 1);
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK_STATUS("move", assign_move(s.c, n, to->number, MOVE_PERSON, "a test"), ST_OK);
+    tick(&s);
+    s.c->orders_again = s.now + 1000000;
+    confirm(&s, from, ch[0]->tasks[0], names, 0, 0);
+    confirm(&s, from, ch[1]->tasks[0], names, 2, 3);
+    s.c->orders_again = 0;
+    int brings = ch[1]->tasks[1]->handed_count == 1;
+    assert_int_equal(ch[brings]->tasks[1]->handed_count, 1);
+    set_paused(&s, ch[brings], true);
+    assert_int_equal(ch[brings]->tasks[1]->handed_count, 0);
+    struct told t = told(&s, to);
+    assert_int_equal(t.tasks, 1);
+    assert_int_equal(t.hosts, 2);
+    stop(&s);
+}
+
+static void a_network_is_ordered_again_when_its_end_is_confirmed(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, two_networks, 2);
+    struct c_task *task = ch->tasks[0];
+    a->orders_done = a->orders_given;
+    set_paused(&s, ch, true);
+    set_paused(&s, ch, false);
+    set_paused(&s, ch, true); /* somebody plays with it */
+    set_paused(&s, ch, false);
+    struct told t = told(&s, a);
+    assert_int_equal(t.ends, 1);
+    assert_int_equal(t.tasks, 0);
+    confirm(&s, a, task, names, 2, 3);
+    t = told(&s, a);
+    assert_int_equal(t.tasks, 1);
+    assert_int_equal(t.networks, 2);
+    assert_int_equal(t.hosts, 2);
+    assert_int_equal(t.ends, 0);
+
+    /* Within one tick; and then it has to leave altogether. */
+    struct c_agent *to = agent(&s, "bergen");
+    a->orders_done = a->orders_given;
+    ch->is_paused = true;
+    assign_channel_changed(s.c, ch);
+    set_paused(&s, ch, false);
+    assert_int_equal(told(&s, a).ends, 1);
+    agent_set_state(s.c, a, AGENT_DRAIN);
+    tick(&s);
+    assert_int_equal(told(&s, to).tasks, 0);
+    confirm(&s, a, task, names, 2, 3);
+    assert_int_equal(told(&s, a).ends, 0);
+    assert_int_equal(told(&s, to).hosts, 2);
+    assert_true(task->is_ended);
+    assert_int_equal(host(&s, "a.example")->network->leaving, 0);
+    assert_int_equal(host(&s, "a.example")->network->agent, to->number);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +442,9 @@ int main(void)
         TEST_IN_FOLDER(hosts_of_all_networks_that_one_order_ended_are_handed_over),
         TEST_IN_FOLDER(what_cannot_be_written_down_is_ordered_later),
         TEST_IN_FOLDER(no_agent_hears_of_an_order_before_it_is_committed),
+        TEST_IN_FOLDER(a_channel_that_was_paused_gets_back_what_waited),
+        TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
+        TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
