@@ -692,6 +692,15 @@ static void look_at_ends(struct coord *c)
     }
 }
 
+/* Until when the agent of a network may think that it has it. Of one that was removed before we were started nothing is
+ * known any more: as for the others, counted from then. */
+static mono_ms lease_end(struct coord *c, const struct c_network *n)
+{
+    const struct c_agent *a = agent_get(c, n->agent);
+    int64_t lease = c->o.lease_ms ? c->o.lease_ms : COORD_LEASE_MS;
+    return a ? a->lease_until : c->started + lease + lease / 10;
+}
+
 static void look_at_networks(struct coord *c, mono_ms now)
 {
     bool was_free = c->has_free, was_leaving = c->has_leaving;
@@ -705,10 +714,9 @@ static void look_at_networks(struct coord *c, mono_ms now)
             place_network(c, n, n->next_agent, 0);
             c->has_free |= n->state == NETWORK_FREE;
         } else if (n->state == NETWORK_LEAVING) {
-            const struct c_agent *a = agent_get(c, n->agent);
             if (!n->leaving)
                 settle(c, n);
-            else if (!a || now >= a->lease_until)
+            else if (now >= lease_end(c, n))
                 expire(c, n);
             else
                 c->has_leaving = true;

@@ -435,6 +435,26 @@ static void a_network_is_ordered_again_when_its_end_is_confirmed(void **state)
     stop(&s);
 }
 
+static void a_removed_agent_keeps_its_lease_through_a_restart(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    (void)channel(&s, two_networks, 2);
+    struct c_agent *to = agent(&s, "bergen");
+    agent_remove(s.c, a);
+    tick(&s);
+    assert_int_equal(host(&s, "a.example")->network->state, NETWORK_LEAVING);
+    kill_and_start(&s);
+    to = agent(&s, "bergen");
+    tick(&s);
+    assert_int_equal(host(&s, "a.example")->network->state, NETWORK_LEAVING);
+    s.now = s.c->started + COORD_LEASE_MS + COORD_LEASE_MS / 10;
+    tick(&s);
+    assert_int_equal(host(&s, "a.example")->network->agent, to->number);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +465,7 @@ int main(void)
         TEST_IN_FOLDER(a_channel_that_was_paused_gets_back_what_waited),
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
+        TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
