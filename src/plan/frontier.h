@@ -207,10 +207,12 @@ void frontier_share_network(struct frontier *f, const struct network *n);
 /* From now on nothing at an address of the network is lent. True: something still is. */
 bool frontier_hold_network(struct frontier *f, const struct network *n);
 /* Takes every host out that is, or when last heard of was, in the network, and ends the hold. Each comes as one or more
- * pieces of up to FRONTIER_PIECE_BYTES of URLs, packed hosts that stand alone: the first has the robots rules, all have
- * the politeness. `key` is told of every URL. ST_BUSY: something of a host is lent. When `fn` fails, hosts that it
- * took whole are gone and the others are here; the same call may be made again. */
+ * pieces of up to FRONTIER_PIECE_BYTES of URLs, packed hosts that stand alone: the first has the robots rules, unless
+ * it would be longer than FRONTIER_PIECE_MAX with them; all have the politeness. `key` is told of every URL. ST_BUSY:
+ * something of a host is lent. When `fn` fails, hosts that it took whole are gone and the others are here; the same
+ * call may be made again. */
 #define FRONTIER_PIECE_BYTES (256u << 10)
+#define FRONTIER_PIECE_MAX (640u << 10)
 MUST_USE status frontier_take_network(struct frontier *f, mono_ms now, wall_ms wall, const struct network *n,
                                       frontier_host_fn *fn, frontier_key_fn *key, void *arg);
 /* The counterpart, in a frontier that may be of another folder: politeness and rules of a piece. The host is made when

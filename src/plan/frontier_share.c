@@ -487,6 +487,10 @@ static status piece_out(struct pieces *p)
 {
     buf_clear(&p->packed);
     host_pack_piece(p->h, p->now, p->wall, p->made == 0, buf_span(&p->urls), p->n, &p->packed);
+    if (p->packed.n > FRONTIER_PIECE_MAX) { /* rules of many sites: whoever gets the host asks for them */
+        buf_clear(&p->packed);
+        host_pack_piece(p->h, p->now, p->wall, false, buf_span(&p->urls), p->n, &p->packed);
+    }
     p->made++;
     p->n = 0;
     buf_clear(&p->urls);

@@ -159,6 +159,43 @@ static void a_network_moves_with_queue_rules_and_politeness(void **state)
     world_done(&v);
 }
 
+static void no_piece_is_longer_than_can_travel(void **state)
+{
+    struct world w;
+    struct lease l;
+    struct handover h = {0};
+    struct buf rules = {0};
+    const char *urls[] = {"http://shared1.example/a", "http://shared1.example:81/a", "http://shared1.example:82/a"};
+    world_init(&w, 1000);
+    buf_puts(&rules, "User-agent: *\n");
+    for (int i = 0; rules.n < 400000; i++)
+        buf_printf(&rules, "Disallow: /a-place-where-nobody-should-go/%d\n", i);
+    for (int i = 0; i < 3; i++)
+        add(&w, urls[i]);
+    struct addr shared = addr_of(SPAN("shared1.example"));
+    struct network net = addr_network(&shared);
+    for (int i = 0; i < 3; i++) {
+        assert_true(next_page(&w, buf_cstr(&rules), &l));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    add(&w, "http://shared1.example/b");
+    assert_false(frontier_hold_network(w.f, &net));
+    CHECK_STATUS("take", frontier_take_network(w.f, w.now, 5000, &net, keep_piece, keep_key, &h), ST_OK);
+    assert_int_equal(h.piece_count, 1);
+    CHECK("it can travel", h.pieces.n <= FRONTIER_PIECE_MAX);
+    struct world v;
+    world_init(&v, 1000);
+    h.to = &v;
+    struct span piece = span_from(buf_span(&h.pieces), 4);
+    CHECK_STATUS("adopt", frontier_adopt_host(v.f, v.now, 5000, piece), ST_OK);
+    CHECK_STATUS("urls", frontier_packed_urls(piece, put_piece_url, &h), ST_OK);
+    assert_int_equal(urls_of(&v, 9), 1);
+    buf_done(&rules);
+    buf_done(&h.pieces);
+    world_done(&w);
+    world_done(&v);
+}
+
 /* Both are at one address; one of them goes. */
 static void a_part_of_a_network_moves_without_the_rest(void **state)
 {
@@ -292,6 +329,7 @@ int main(void)
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(state_of_a_host_survives_without_its_urls),
         cmocka_unit_test(a_network_moves_with_queue_rules_and_politeness),
+        cmocka_unit_test(no_piece_is_longer_than_can_travel),
         cmocka_unit_test(a_part_of_a_network_moves_without_the_rest),
         cmocka_unit_test(a_part_of_a_network_has_its_share_of_the_limits),
         cmocka_unit_test(hosts_of_version_1_are_read),
