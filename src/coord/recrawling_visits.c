@@ -193,11 +193,11 @@ static bool order(struct coord *c, struct c_channel *ch, wall_ms now, bool is_wh
         r->plan.history.asked = plan_asked;
         ch->checked = checked;
     }
-    for (size_t i = 0; i < n; i++) {
+    while (n-- > 0) { /* the last first: an agent may have several of its tasks */
         if (st == ST_OK)
-            polls_wake(c, asked[i].agent);
+            polls_wake(c, asked[n].agent);
         else
-            take_back(&asked[i]);
+            take_back(&asked[n]);
     }
     free(asked);
     return st == ST_OK;
