@@ -284,6 +284,12 @@ void placing_ask(struct coord *c, struct c_network *n, uint64_t not_agent)
         return;
     }
     delegator_ask(c->delegator, &q, &answer);
+    const struct c_agent *owner = answer.is_known ? agent_get(c, answer.agent) : NULL;
+    if (answer.is_known && !(owner && owner->is_told_open)) { /* it lives there, and takes nothing now */
+        buf_done(&answer.why);
+        q.not_agent = answer.agent;
+        delegator_ask(c->delegator, &q, &answer);
+    }
     bool is_spreading = spread(c, n, &q, &answer);
     if (answer.verdict == DELEGATE_TO && !is_spreading) {
         note_answer(c, n, &answer);

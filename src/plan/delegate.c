@@ -345,8 +345,7 @@ void delegator_ask(struct delegator *d, const struct delegate_question *q, struc
     *out = (struct delegate_answer){.verdict = DELEGATE_NOBODY, .expected_ms = -1, .sure = -1};
     struct delegate_place p = delegate_place(d, &q->addr);
     uint32_t owner = delegate_owner(d, &p);
-    if (owner != OWNERS_NOBODY && owner_set_has(&d->open, owner) &&
-        delegate_question_allows(q, d->agents[owner].number)) {
+    if (owner != OWNERS_NOBODY && delegate_question_allows(q, d->agents[owner].number)) {
         out->verdict = DELEGATE_TO;
         out->agent = d->agents[owner].number;
         out->is_known = true;

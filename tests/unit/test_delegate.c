@@ -77,27 +77,6 @@ static void nobody_is_open(void **state)
     }
 }
 
-/* Whose home it is, and nobody gives it more at the moment. */
-static void an_owner_that_is_closed_is_passed_over(void **state)
-{
-    for (size_t i = 0; i < ALL; i++) {
-        const char *label = delegate_strategy_name(all[i]);
-        struct delegator *d = delegator_of(all[i], NULL);
-        struct asked k;
-        put_agent(d, 1, "192.0.2.1");
-        put_agent(d, 2, "198.51.100.1");
-        assign(d, "192.0.2.1", "example.org", 1);
-        asked_init(&k, "192.0.2.99", "example.net");
-        check_goes_to(label, d, &k, 1);
-        delegator_agent_put(d, &(struct delegator_agent){.number = 1, .weight = 1}); /* it drains */
-        buf_done(&k.a.why);
-        delegator_ask(d, &k.q, &k.a);
-        CHECK(label, !k.a.is_known && k.a.agent != 1);
-        buf_done(&k.a.why);
-        delegator_free(d);
-    }
-}
-
 static void homes_are_known_to_ipmicra_and_learned_only(void **state)
 {
     for (size_t i = 0; i < ALL; i++) {
@@ -444,7 +423,6 @@ int main(void)
         cmocka_unit_test(names_are_read_and_written),
         cmocka_unit_test(whoever_has_a_network_keeps_it),
         cmocka_unit_test(nobody_is_open),
-        cmocka_unit_test(an_owner_that_is_closed_is_passed_over),
         cmocka_unit_test(homes_are_known_to_ipmicra_and_learned_only),
         cmocka_unit_test(far_answers_that_are_fast_mark_a_replicated_site),
         cmocka_unit_test(a_round_trip_that_cannot_be_is_not_used),

@@ -139,6 +139,27 @@ static void a_site_that_is_everywhere_goes_to_whoever_has_least_to_do(void **sta
     buf_done(&why);
 }
 
+/* ---- whoever takes nothing gets nothing ---- */
+
+/* The network around it is its own as far as the strategy goes, and it leaves. */
+static void an_owner_that_drains_is_passed_over(void **state)
+{
+    struct world w = {.ms = {4, 9}};
+    open_world(&w, DELEGATE_LEARNED);
+    struct coord *c = w.stage.c;
+    struct delegate_question q = {.addr = {4, {127, 1, 1, 1}}};
+    pthread_mutex_lock(&c->lock);
+    delegator_assigned(c->delegator, &q, agent(&w, 0)->number);
+    assert_int_equal(delegator_owner(c->delegator, &q.addr), agent(&w, 0)->number);
+    agent_set_state(c, agent(&w, 0), AGENT_DRAIN);
+    pthread_mutex_unlock(&c->lock);
+    STAGE_UNTIL(&w.stage, "it takes nothing", !agent(&w, 0)->is_told_open);
+    stage_channel(&w.stage, "http://h1.example/");
+    STAGE_UNTIL(&w.stage, "one network", is_settled(c, "127.1.1.0/24"));
+    assert_int_equal(only_network(c, "127.1.1.0/24")->agent, agent(&w, 1)->number);
+    stage_close(&w.stage);
+}
+
 /* ---- nobody answers ---- */
 
 /* On trial with one that never gets through: it is asked for a probe, and another one gets it. */
@@ -253,6 +274,7 @@ int main(void)
         TEST_IN_FOLDER(honest_agents_pass),
         TEST_IN_FOLDER(looks_outlive_a_restart),
         TEST_IN_FOLDER(a_site_that_is_everywhere_goes_to_whoever_has_least_to_do),
+        TEST_IN_FOLDER(an_owner_that_drains_is_passed_over),
         TEST_IN_FOLDER(a_trial_without_an_answer_ends),
         TEST_IN_FOLDER(a_network_that_is_too_much_for_one_agent_is_split),
     };
