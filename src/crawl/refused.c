@@ -47,14 +47,20 @@ static void on_dropped(void *arg, uint64_t key)
     crawl_note_away(d->cr, key);
 }
 
+/* Runs of all hosts share files: those that stay are put to others, or the dropped ones would stay with them. */
 static status drop_waiting(struct crawl *cr)
 {
     struct drop d = {.cr = cr};
     struct frontier_where where = {has_url, has_host, &d};
     status st = ST_OK;
+    if (!places_count(cr->refused))
+        return ST_OK;
     arena_init(&d.arena);
-    for (unsigned i = 0; st == ST_OK && places_count(cr->refused) && i < cr->shard_count; i++)
+    runs_rotate(cr->runs);
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
         st = frontier_drop_where(cr->shards[i].frontier, &where, on_dropped, &d);
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
+        st = shard_rewrite_runs(&cr->shards[i]);
     arena_done(&d.arena);
     return st;
 }

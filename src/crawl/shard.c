@@ -634,6 +634,18 @@ static void drop(void *self, struct frontier_run run)
     runs_drop(s->crawl->runs, &ref);
 }
 
+static bool is_beside_dropped(void *arg, struct frontier_run run)
+{
+    struct shard *s = arg;
+    struct run_ref ref = ref_of(run);
+    return runs_has_dropped(s->crawl->runs, &ref);
+}
+
+status shard_rewrite_runs(struct shard *s)
+{
+    return frontier_rewrite(s->frontier, is_beside_dropped, s);
+}
+
 static bool is_own(void *self, struct span host)
 {
     const struct shard *s = self;

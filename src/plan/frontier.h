@@ -197,6 +197,10 @@ struct frontier_where {
 };
 MUST_USE status frontier_drop_where(struct frontier *f, const struct frontier_where *where, frontier_key_fn *fn,
                                     void *arg);
+/* Puts every run of which fn says yes away again and drops it: so that the owner can remove what else it has kept
+ * with it. On failure some are left and the same call may be made again. */
+typedef bool frontier_run_is_fn(void *arg, struct frontier_run run);
+MUST_USE status frontier_rewrite(struct frontier *f, frontier_run_is_fn *fn, void *arg);
 /* Takes a host out with all that waits on it, and tells `fn` of that. ST_NOT_FOUND; ST_BUSY: something of it is lent,
  * so the host itself stays, empty. */
 MUST_USE status frontier_drop_host(struct frontier *f, struct span host, frontier_key_fn *fn, void *arg);

@@ -384,6 +384,32 @@ status frontier_drop_where(struct frontier *f, const struct frontier_where *wher
     return st;
 }
 
+static status rewrite_run(struct frontier *f, struct frontier_run *run)
+{
+    struct buf packed = {0};
+    struct frontier_run fresh;
+    status st = f->o.bring_back(f->o.self, *run, &packed);
+    if (st == ST_OK)
+        st = f->o.put_away(f->o.self, buf_span(&packed), &fresh);
+    if (st == ST_OK) {
+        f->o.drop(f->o.self, *run);
+        *run = fresh;
+    }
+    buf_done(&packed);
+    return st;
+}
+
+status frontier_rewrite(struct frontier *f, frontier_run_is_fn *fn, void *arg)
+{
+    status st = ST_OK;
+    size_t at = 0;
+    for (struct host *h; st == ST_OK && (h = table_next(&f->hosts, &at));)
+        for (size_t i = 0; st == ST_OK && i < h->run_count; i++)
+            if (fn(arg, h->runs[h->run_at + i]))
+                st = rewrite_run(f, &h->runs[h->run_at + i]);
+    return st;
+}
+
 /* ---- with the network ---- */
 
 bool addr_is_held(const struct frontier *f, const struct addr *a)

@@ -23,6 +23,7 @@ struct run_file {
     int fd;         /* open while it is written to or not yet synced, else -1 */
     uint64_t bytes; /* up to the end of the last whole run */
     uint64_t live;  /* runs put or kept and not dropped */
+    uint64_t live_bytes;
     bool is_dirty;  /* written since the last sync */
     bool needs_cut; /* a failed write may have left something after `bytes` */
     bool was_dead;  /* nothing live in it when the last checkpoint was made */
@@ -173,6 +174,7 @@ static status put_locked(struct runs *r, struct span data, struct run_ref *ref)
         return st;
     *ref = (struct run_ref){f->number, (uint32_t)data.n, f->bytes};
     f->bytes += r->frame.n;
+    f->live_bytes += r->frame.n;
     f->live++;
     f->is_dirty = true;
     atomic_fetch_add(&r->disk, r->frame.n);
@@ -239,9 +241,27 @@ void runs_drop(struct runs *r, const struct run_ref *ref)
 {
     pthread_mutex_lock(&r->lock);
     struct run_file *f = table_get(&r->files, ref->file);
-    if (f && f->live)
+    if (f && f->live) {
         f->live--;
+        f->live_bytes -= FRAME_BYTES + (uint64_t)ref->bytes;
+    }
     pthread_mutex_unlock(&r->lock);
+}
+
+void runs_rotate(struct runs *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->current = NULL;
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool runs_has_dropped(struct runs *r, const struct run_ref *ref)
+{
+    pthread_mutex_lock(&r->lock);
+    const struct run_file *f = table_get(&r->files, ref->file);
+    bool has = f && f->live_bytes < f->bytes;
+    pthread_mutex_unlock(&r->lock);
+    return has;
 }
 
 status runs_keep(struct runs *r, const struct run_ref *ref)
@@ -251,6 +271,7 @@ status runs_keep(struct runs *r, const struct run_ref *ref)
     bool fits = f && ref->offset <= f->bytes && f->bytes - ref->offset >= FRAME_BYTES + (uint64_t)ref->bytes;
     if (fits) {
         f->live++;
+        f->live_bytes += FRAME_BYTES + (uint64_t)ref->bytes;
         f->was_dead = false;
     }
     pthread_mutex_unlock(&r->lock);

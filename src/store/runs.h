@@ -36,4 +36,9 @@ MUST_USE status runs_sync(struct runs *r);
 /* The checkpoint of the last runs_sync() (or, at start, of the runs_keep() calls) is durable: marked files that are
  * still without a live run are deleted. Drops made since that runs_sync() wait for the next one. */
 void runs_settle(struct runs *r);
+/* What is put from here on goes to a new file: after that, no file that has a dropped run gets others. */
+void runs_rotate(struct runs *r);
+/* Whether the run's file has bytes of runs that were dropped; such a file goes once the others have been put again and
+ * dropped, too. */
+bool runs_has_dropped(struct runs *r, const struct run_ref *ref);
 uint64_t runs_disk(const struct runs *r);

@@ -69,6 +69,26 @@ run export --data "$tmp/d" --all
 n=$(grep -c "\"url\":\"http://museum.example:" "$out")
 if [ "$n" = "$museum" ] && ! grep -q "\"url\":\"$wagtail" "$out"; then ok undone_pages_come_back; else not_ok undone_pages_come_back "$n of $museum"; fi
 
+# Long queues are in files that hosts share.
+rec() { # HOST
+    awk -v host="$1" 'BEGIN {
+        body = "<title>Links</title>"
+        for (i = 1; i <= 6000; i++) body = body "<a href=/" substr(host, 1, 1) "-waits/" i ">x</a>"
+        http = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" body
+        printf "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nContent-Type: application/http; msgtype=response\r\n", host
+        printf "WARC-Target-URI: http://%s/\r\nWARC-Date: 2020-01-02T03:04:05Z\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", host, length(http), http
+    }'
+}
+{
+    rec a.example
+    rec b.example
+} >"$tmp/links.warc"
+run import --data "$tmp/q" --quiet "$tmp/links.warc"
+if grep -raq b-waits "$tmp/q/frontier" && grep -raq a-waits "$tmp/q/frontier"; then ok queues_are_put_away; else not_ok queues_are_put_away "$(ls "$tmp/q/frontier")"; fi
+run forget --data "$tmp/q" b.example
+if grep -raq b-waits "$tmp/q"; then not_ok no_waiting_url_is_left "$(grep -ralF b-waits "$tmp/q")"; else ok no_waiting_url_is_left; fi
+if [ "$(grep -rao 'a-waits' "$tmp/q/frontier" | wc -l)" -ge 5000 ]; then ok other_urls_wait_on; else not_ok other_urls_wait_on "$(ls -l "$tmp/q/frontier")"; fi
+
 # While somebody writes to the folder.
 mkfifo "$tmp/hold"
 flock "$tmp/d/lock" sh -c "read -r _ <'$tmp/hold'" &

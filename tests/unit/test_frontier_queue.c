@@ -263,6 +263,39 @@ static void urls_are_dropped_by_what_they_are(void **state)
     world_done(&w);
 }
 
+static bool is_early(void *arg, struct frontier_run run)
+{
+    return run.a < *(size_t *)arg;
+}
+
+static void runs_that_are_put_away_again_stay_in_order(void **state)
+{
+    struct world w;
+    struct lease l;
+    world_init(&w, 1000);
+    for (int i = 0; i < 3000; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        add(&w, url);
+    }
+    size_t before = w.run_count, live = w.runs_live, early = 2;
+    w.is_full = true;
+    CHECK_STATUS("no room", frontier_rewrite(w.f, is_early, &early), ST_FULL);
+    w.is_full = false;
+    CHECK_STATUS("rewrite", frontier_rewrite(w.f, is_early, &early), ST_OK);
+    assert_int_equal(w.run_count, before + 2);
+    assert_int_equal(w.runs_live, live);
+    for (int i = 0; i < 3000; i++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://own.example/%d", i);
+        assert_true(next_page(&w, "", &l));
+        CHECK_SPAN("in order", l.url, span_str(url));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    assert_int_equal(w.runs_live, 0);
+    world_done(&w);
+}
+
 static void a_host_is_dropped_with_all_it_has(void **state)
 {
     struct world w;
@@ -298,6 +331,7 @@ int main(void)
         cmocka_unit_test(counts_what_each_channel_has_through_everything),
         cmocka_unit_test(a_channel_is_dropped_from_memory_and_runs),
         cmocka_unit_test(urls_are_dropped_by_what_they_are),
+        cmocka_unit_test(runs_that_are_put_away_again_stay_in_order),
         cmocka_unit_test(a_host_is_dropped_with_all_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

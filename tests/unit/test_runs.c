@@ -227,6 +227,30 @@ static void files_rotate(void **state)
     runs_free(r);
 }
 
+static void a_file_with_a_dropped_run_goes_when_the_others_are_put_again(void **state)
+{
+    (void)state;
+    struct runs *r = open_runs();
+    struct run_ref a = put(r, "stays"), b = put(r, "goes");
+    checkpoint(r);
+    assert_false(runs_has_dropped(r, &a));
+    runs_rotate(r);
+    runs_drop(r, &b);
+    assert_true(runs_has_dropped(r, &a));
+    struct run_ref again = put(r, "stays");
+    runs_drop(r, &a);
+    assert_int_not_equal(again.file, a.file);
+    assert_false(runs_has_dropped(r, &again));
+    checkpoint(r);
+    assert_int_equal(file_count(), 1);
+    check_run(r, &again, "stays");
+    runs_free(r);
+    r = open_runs();
+    CHECK_STATUS("keep", runs_keep(r, &again), ST_OK);
+    assert_false(runs_has_dropped(r, &again));
+    runs_free(r);
+}
+
 static void a_file_in_place_of_the_folder_is_an_error(void **state)
 {
     (void)state;
@@ -249,6 +273,7 @@ int main(void)
         TEST_IN_FOLDER(damage_is_found),
         TEST_IN_FOLDER(a_failed_put_can_be_repeated),
         TEST_IN_FOLDER(files_rotate),
+        TEST_IN_FOLDER(a_file_with_a_dropped_run_goes_when_the_others_are_put_again),
         TEST_IN_FOLDER(a_file_in_place_of_the_folder_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
