@@ -6,11 +6,13 @@
 #include "apply/alike.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "apply/alike_pages.h"
 #include "apply/alike_pairs.h"
 #include "base/mem.h"
+#include "store/file.h"
 #include "store/groups.h"
 #include "store/sorter.h"
 
@@ -432,5 +434,21 @@ status alike_run(const struct alike_opts *o, struct alike_report *out)
         st = group(o, out, &pages);
     rows_close(&pages);
     buf_done(&dir);
+    return st;
+}
+
+/* Renamed first, so that nobody can finish a file in it meanwhile. */
+status alike_erase(const char *data_dir)
+{
+    struct buf dir = {0}, old = {0};
+    alike_dir(data_dir, &dir);
+    buf_printf(&old, "%s.old", dir.p);
+    status st = file_remove_dir(buf_cstr(&old)); /* of a run that was killed */
+    if (st == ST_OK && rename(dir.p, old.p) != 0 && errno != ENOENT)
+        st = ST_IO;
+    if (st == ST_OK)
+        st = file_remove_dir(old.p);
+    buf_done(&dir);
+    buf_done(&old);
     return st;
 }

@@ -51,5 +51,9 @@ struct alike_report {
 /* ST_NOT_FOUND: the folder keeps no texts. ST_CORRUPT: the log is damaged. ST_FULL, ST_IO, ST_CANCELLED. */
 MUST_USE status alike_run(const struct alike_opts *o, struct alike_report *out);
 
+/* Takes all of it away: fingerprints of pages that were taken out for good, whose record may be gone from the log, too.
+ * A run under way fails with ST_IO; the next one makes everything anew. */
+MUST_USE status alike_erase(const char *data_dir);
+
 /* Where its files are; appended. */
 void alike_dir(const char *data_dir, struct buf *out);

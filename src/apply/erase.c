@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "apply/alike.h"
 #include "base/mem.h"
 #include "base/pack.h"
 #include "base/table.h"
@@ -279,6 +280,8 @@ static status clean_files(struct eraser *e)
     /* The copies are in the index already: its mark moves past them. */
     if (st == ST_OK)
         st = feed_finish(e->o->feed, contents_last(e->o->contents));
+    if (st == ST_OK && (e->r->texts || e->was_pending))
+        st = alike_erase(store_dir(e->o->store));
     tell(e, "files of the index", 0, 0);
     if (st == ST_OK)
         st = feed_purge(e->o->feed);

@@ -1,11 +1,10 @@
 #include "apply/remake.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "apply/alike.h"
 #include "apply/apply.h"
 #include "apply/erase.h"
 #include "apply/learn.h"
@@ -38,20 +37,6 @@ static void dir_of(struct store *s, const char *more, struct buf *out)
     apply_contents_dir(store_dir(s), out);
     buf_puts(out, more);
     (void)buf_cstr(out);
-}
-
-/* A folder of files, with them. Not there is fine. */
-static status remove_dir(const char *path)
-{
-    DIR *d = opendir(path);
-    if (!d)
-        return errno == ENOENT ? ST_OK : ST_IO;
-    status st = ST_OK;
-    for (struct dirent *e; (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlinkat(dirfd(d), e->d_name, 0) != 0)
-            st = ST_IO;
-    closedir(d);
-    return st == ST_OK && rmdir(path) != 0 ? ST_IO : st;
 }
 
 /* ---- writing ---- */
@@ -144,7 +129,7 @@ status remake_write(struct store *s, const struct zip_dict *dict, remake_progres
     struct buf from = {0}, to = {0};
     dir_of(s, "", &from);
     dir_of(s, ".new", &to);
-    status st = remove_dir(to.p);
+    status st = file_remove_dir(to.p);
     if (st == ST_OK)
         st = write_all(&m, from.p, to.p);
     int saved = errno;
@@ -174,7 +159,7 @@ static status swap(struct store *s, const char *here, const char *new, const cha
     if (is_there(new)) {
         /* Beside `new`, `old` is this run's or an interrupted one's: of both, `here` has what counts least. */
         if (is_there(here) && is_there(old))
-            st = remove_dir(old);
+            st = file_remove_dir(old);
         if (st == ST_OK && is_there(here) && rename(here, old) != 0)
             st = ST_IO;
         if (st == ST_OK && rename(new, here) != 0)
@@ -182,7 +167,7 @@ static status swap(struct store *s, const char *here, const char *new, const cha
         if (st == ST_OK)
             st = file_sync_dir(store_dir(s));
     }
-    return st == ST_OK ? remove_dir(old) : st;
+    return st == ST_OK ? file_remove_dir(old) : st;
 }
 
 static status settle(struct store *s, struct span mark)
@@ -191,6 +176,8 @@ static status settle(struct store *s, struct span mark)
     apply_index_dir(store_dir(s), &index);
     status st = index_erase(index.p);
     buf_done(&index);
+    if (st == ST_OK)
+        st = alike_erase(store_dir(s)); /* its stamps are numbers of the old log */
     if (st == ST_OK)
         st = store_begin(s);
     if (st != ST_OK)
@@ -216,7 +203,7 @@ status remake_finish(struct store *s)
     dir_of(s, ".old", &old);
     status st = store_setting_get(s, SWAP_SETTING, &mark);
     if (st == ST_NOT_FOUND) {
-        st = remove_dir(new.p);
+        st = file_remove_dir(new.p);
     } else if (st == ST_OK) {
         st = swap(s, here.p, new.p, old.p);
         if (st == ST_OK)

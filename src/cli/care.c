@@ -113,6 +113,13 @@ static bool has_index(const char *dir)
     return has;
 }
 
+void care_find_alike(struct care *c)
+{
+    meter_show(&c->meter, "near-duplicates", 0, 0);
+    apply_find_alike(c->apply, UINT64_MAX);
+    meter_clear(&c->meter);
+}
+
 int care_apply(struct care *c)
 {
     struct buf why = {0};
@@ -124,6 +131,8 @@ int care_apply(struct care *c)
                            .progress_arg = c};
     status st = apply_open(&o, &c->apply, &c->start, &why);
     meter_clear(&c->meter);
+    if (st == ST_OK)
+        care_find_alike(c);
     int code = EXIT_DONE;
     if (st != ST_OK)
         code = care_complain(c, st, why.n ? buf_cstr(&why) : "open the index");

@@ -27,6 +27,8 @@ struct care {
 int care_open(struct care *c, const char *what, const struct options *o);
 /* Opens contents and index, which also takes out what is to be forgotten. */
 int care_apply(struct care *c);
+/* Near-duplicates, where they are not known any more: with pages that were taken out goes all that is known of them. */
+void care_find_alike(struct care *c);
 /* What waits and what is in journals is gone over too, by loading the crawl's state and writing it anew; pages that
  * went are new when a link leads to them again. Closes store and apply. */
 int care_settle(struct care *c);

@@ -217,6 +217,8 @@ static int prune(struct prune *p)
             meter_show(&c.meter, "files", 0, 0);
             st = apply_prune(c.apply, &won);
         }
+        if (st == ST_OK)
+            care_find_alike(&c);
         if (st == ST_OK) {
             doing = "write the database anew";
             meter_show(&c.meter, "database", 0, 0);

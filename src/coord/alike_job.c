@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "apply/alike.h"
 #include "base/mem.h"
@@ -84,6 +85,16 @@ static bool is_due(const struct alike_job *j, mono_ms now, bool is_idle, uint64_
     return is_idle && last - j->last >= docs / NEW_SHARE;
 }
 
+/* Whoever takes pages out for good takes the folder away, and may number the log anew. */
+static bool was_erased(const struct alike_job *j, uint64_t last)
+{
+    struct buf dir = {0};
+    alike_dir(j->data_dir, &dir);
+    bool is = last < j->last || access(dir.p, F_OK) != 0;
+    buf_done(&dir);
+    return is;
+}
+
 void alike_job_poke(struct alike_job *j, mono_ms now, bool is_idle, uint64_t last, uint64_t docs)
 {
     if (atomic_load(&j->is_running))
@@ -91,6 +102,8 @@ void alike_job_poke(struct alike_job *j, mono_ms now, bool is_idle, uint64_t las
     join(j);
     if (!j->begun)
         j->begun = now; /* the hour counts from the start */
+    if (was_erased(j, last))
+        j->last = 0;
     if (!is_due(j, now, is_idle, last, docs))
         return;
     j->begun = now;

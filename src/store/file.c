@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -149,6 +150,19 @@ status file_mkdir(const char *path)
     free(copy);
     errno = saved;
     return st;
+}
+
+status file_remove_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return errno == ENOENT ? ST_OK : ST_IO;
+    status st = ST_OK;
+    for (struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlinkat(dirfd(d), e->d_name, 0) != 0)
+            st = ST_IO;
+    closedir(d);
+    return st == ST_OK && rmdir(path) != 0 ? ST_IO : st;
 }
 
 status file_read(const char *path, size_t max, struct buf *out)

@@ -6,6 +6,7 @@
 
 /* All return ST_FULL for ENOSPC/EDQUOT and ST_IO else, with errno set. Paths are NUL-terminated. */
 MUST_USE status file_mkdir(const char *path);                             /* with parents; there already is fine */
+MUST_USE status file_remove_dir(const char *path);                        /* with the files in it; not there is fine */
 MUST_USE status file_read(const char *path, size_t max, struct buf *out); /* ST_NOT_FOUND, ST_LIMIT */
 /* Written beside it, fsynced, renamed, folder fsynced: afterwards either the old or the new content is there. */
 MUST_USE status file_replace(const char *path, struct span content);

@@ -153,7 +153,7 @@ static bool is_journal(struct span name)
 static bool is_other(struct span name)
 {
     static const char *const own[] = {"index",    "contents",   "contents.new", "contents.old", "seen",
-                                      "frontier", "checkpoint", "orb.db",       "fleet.db"};
+                                      "frontier", "checkpoint", "orb.db",       "fleet.db",     "alike.old"};
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (span_is(name, own[i]))
             return false;

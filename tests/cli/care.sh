@@ -35,6 +35,7 @@ run forget --data "$tmp/d" --json --dry-run --warc "$tmp/w" museum.example "$wag
 holds forget_dry_run ".dry_run and .pages == $((museum + boats)) and .warc_records > $boats"
 run export --data "$tmp/d" --all
 if cmp -s "$out" "$tmp/before"; then ok dry_run_changes_nothing; else not_ok dry_run_changes_nothing "$(diff "$out" "$tmp/before" | head -n 2)"; fi
+prints=$(stat -c %s "$tmp/d/alike/pages")
 run forget --data "$tmp/d" --json --warc "$tmp/w" --why 'they asked for it' museum.example "$wagtail*"
 holds forget_json ".places == [\"museum.example\", \"$wagtail*\"] and .pages == $((museum + boats)) and .texts > $boats and (.warc_files | length) == 1"
 run export --data "$tmp/d" --all
@@ -52,6 +53,7 @@ run search --data "$tmp/d" --json site:museum.example the
 holds search_finds_nothing '.total == 0'
 run check --data "$tmp/d" --no-repair --json
 holds check_after_forget '.well and .forgotten == 0 and .strange == 0 and .index_deleted == 0'
+if [ -s "$tmp/d/alike/groups" ] && [ "$(stat -c %s "$tmp/d/alike/pages")" -lt "$prints" ]; then ok fingerprints_are_gone; else not_ok fingerprints_are_gone "$(ls -l "$tmp/d/alike")"; fi
 title=$(jq -r "select(.url == \"http://museum.example:$port/\") | .title" "$tmp/before")
 if grep -raqF "$title" "$tmp/d"; then not_ok no_title_is_left "$(grep -ralF "$title" "$tmp/d")"; else ok no_title_is_left; fi
 run forget --data "$tmp/d" --list --json

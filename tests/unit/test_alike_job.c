@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "apply/alike.h"
 #include "apply/apply.h"
 #include "coord/alike_job.h"
 #include "store/contents.h"
@@ -99,11 +100,41 @@ static void goes_on_where_the_last_one_ended(void **state)
     alike_job_free(j);
 }
 
+/* Who forgets pages takes the folder away; the log may begin anew. */
+static void makes_anew_what_was_erased(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label;
+        uint64_t last;
+    } steps[] = {{"the log goes on", 201}, {"the log is numbered from 1 again", 20}};
+    make_log();
+    struct alike_job *j = alike_job_new(test_folder(), &key, NULL);
+    alike_job_poke(j, 1000, true, 200, 1000);
+    CHECK("first", runs(true));
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        alike_job_poke(j, 2000, true, steps[i].last, 1000);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        CHECK_STATUS(steps[i].label, alike_erase(test_folder()), ST_OK);
+        alike_job_poke(j, 3000, false, steps[i].last, 1000);
+        CHECK(steps[i].label, !runs(false));
+        alike_job_poke(j, 4000, true, steps[i].last, 1000);
+        CHECK(steps[i].label, runs(true));
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    forget_groups();
+    alike_job_poke(j, 5000, true, 19, 100);
+    CHECK("numbered anew, and nothing was taken away", runs(true));
+    alike_job_free(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(runs_when_it_is_due),
         TEST_IN_FOLDER(goes_on_where_the_last_one_ended),
+        TEST_IN_FOLDER(makes_anew_what_was_erased),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 
+#include "apply/alike.h"
+#include "apply/alike_pages.h"
 #include "apply/apply.h"
 #include "apply/verify.h"
 #include "index/search/search.h"
@@ -298,6 +300,50 @@ static void a_whole_site_goes_and_the_rest_stays(void **state)
     check_clean("half is left", test_folder(), 700);
 }
 
+static uint64_t alike_pages(const char *dir)
+{
+    struct buf path = {0};
+    struct rows rows = {0};
+    uint64_t n = UINT64_MAX;
+    alike_dir(dir, &path);
+    buf_puts(&path, "/pages");
+    if (rows_open(buf_cstr(&path), ALIKE_PAGES_KIND, ALIKE_PAGES_WIDTH, &rows) == ST_OK)
+        n = rows.count;
+    rows_close(&rows);
+    buf_done(&path);
+    return n;
+}
+
+/* Also when the texts are made anew, and their numbers begin again. */
+static void fingerprints_go_and_are_made_on(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"http://a.example/7", "a.example"};
+    struct bench b;
+    uint64_t left = 700;
+    bool was_remade = false;
+    open_bench(&b, test_folder());
+    put_many(&b, "a.example", 1, 600);
+    put_many(&b, "b.example", 601, 700);
+    CHECK_STATUS("finish", apply_finish(b.apply), ST_OK);
+    apply_find_alike(b.apply, 0);
+    assert_int_equal(alike_pages(test_folder()), left);
+    for (size_t i = 0; i < 2; i++) {
+        struct apply_erased gone = forget(&b, places[i]);
+        was_remade |= gone.was_remade;
+        left -= gone.pages;
+        CHECK(places[i], alike_pages(test_folder()) == UINT64_MAX);
+        apply_find_alike(b.apply, UINT64_MAX);
+        CHECK(places[i], alike_pages(test_folder()) == left);
+    }
+    assert_true(was_remade);
+    put_many(&b, "b.example", 701, 702);
+    CHECK_STATUS("finish", apply_finish(b.apply), ST_OK);
+    apply_find_alike(b.apply, 0);
+    assert_int_equal(alike_pages(test_folder()), 102);
+    close_bench(&b);
+}
+
 static bool is_odd(void *arg, const struct page *p)
 {
     return p->fetch_number % 2;
@@ -387,6 +433,7 @@ int main(void)
         TEST_IN_FOLDER(what_its_links_said_of_others_goes_too),
         TEST_IN_FOLDER(the_dictionary_forgets_too),
         TEST_IN_FOLDER(a_whole_site_goes_and_the_rest_stays),
+        TEST_IN_FOLDER(fingerprints_go_and_are_made_on),
         TEST_IN_FOLDER(pages_go_by_any_rule),
         TEST_IN_FOLDER(a_failure_in_the_middle_only_delays_it),
         TEST_IN_FOLDER(a_check_finds_what_should_be_forgotten),
