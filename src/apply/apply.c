@@ -9,6 +9,7 @@
 #include "apply/learn.h"
 #include "apply/remake.h"
 #include "base/mem.h"
+#include "store/fleet.h"
 #include "web/charset.h"
 #include "web/document.h"
 #include "web/media.h"
@@ -510,6 +511,14 @@ static bool has_page(void *arg, const struct page *p)
     struct url u;
     arena_reset(&f->arena);
     return f->places && url_parse(&f->arena, p->url, NULL, &u) == ST_OK && places_find(f->places, &u);
+}
+
+status apply_forget_soon(struct store *s)
+{
+    status st = store_setting_put(s, APPLY_FORGET_SETTING, SPAN("1"));
+    if (st == ST_OK && fleet_is_there(store_dir(s)))
+        st = store_setting_put(s, APPLY_FORGET_FILES_SETTING, SPAN("1"));
+    return st;
 }
 
 status apply_forget(struct apply *a, struct apply_erased *out)

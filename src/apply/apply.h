@@ -66,9 +66,12 @@ void apply_find_alike(struct apply *a, uint64_t least_changes);
 
 /* ---- taking pages out, so that nothing of them is left on the disk ---- */
 
-/* A setting, put in the same transaction as a place that is to be forgotten: whoever opens the folder next takes out
- * what is there of it. */
+/* Settings, put in the same transaction as a place that is to be forgotten. The first: whoever opens the folder next
+ * takes out what is there of it. The second, in a coordinator's folder: what it has besides, WARC records and links,
+ * has not been gone over since. */
 #define APPLY_FORGET_SETTING "forget_pending"
+#define APPLY_FORGET_FILES_SETTING "forget_files_pending"
+MUST_USE status apply_forget_soon(struct store *s);
 
 /* Looks again which places the store remembers as forgotten, takes out what is there of them; visits of theirs are
  * dropped from now on. After a kill apply_open goes on. */

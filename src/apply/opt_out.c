@@ -116,7 +116,7 @@ status opt_out_apply(struct store *s, struct span list, wall_ms now, struct opt_
     if (st == ST_OK)
         st = add_new(s, list, now, &out->added);
     if (st == ST_OK && out->added)
-        st = store_setting_put(s, APPLY_FORGET_SETTING, SPAN("1"));
+        st = apply_forget_soon(s);
     if (st == ST_OK)
         st = store_commit(s);
     int saved = errno;

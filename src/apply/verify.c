@@ -294,7 +294,7 @@ static status check_forgotten(struct verify *v, struct buf *why)
             v->o->repair ? "they were taken out" : "orb check --repair takes them out");
     if (!v->o->repair)
         return ST_OK;
-    st = store_setting_put(v->store, APPLY_FORGET_SETTING, SPAN("1"));
+    st = apply_forget_soon(v->store);
     return st == ST_OK ? catch_up(v, why) : st;
 }
 

@@ -1,11 +1,13 @@
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/admin_call.h"
 #include "cli/care.h"
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/forget_report.h"
+#include "coord/forgetting.h"
 #include "io/clock.h"
 #include "store/fleet.h"
 #include "web/places.h"
@@ -63,12 +65,19 @@ static bool is_meant(void *arg, struct span url)
 
 /* ---- WARC files ---- */
 
+/* Those of --warc, or else a coordinator's own, which need not be there. */
 static int purge_warc(struct forget *f)
 {
     const char *dir = opt_cstr(f->o, OPT_WARC);
-    struct buf why = {0};
-    if (!dir)
+    struct buf why = {0}, own = {0};
+    if (!dir && fleet_is_there(opt_cstr(f->o, OPT_DATA))) {
+        buf_printf(&own, "%s/warc", opt_cstr(f->o, OPT_DATA));
+        dir = access(buf_cstr(&own), F_OK) == 0 ? own.p : NULL;
+    }
+    if (!dir) {
+        buf_done(&own);
         return EXIT_DONE;
+    }
     f->report.has_warc = true;
     status st = warc_purge(dir, f->report.is_dry, is_meant, f, &f->report.warc, &why);
     int code = EXIT_DONE;
@@ -84,6 +93,7 @@ static int purge_warc(struct forget *f)
                         : st == ST_IO        ? strerror(errno)
                                              : status_name(st));
     buf_done(&why);
+    buf_done(&own);
     return code;
 }
 
@@ -139,7 +149,7 @@ static status remember(struct forget *f, struct store *s)
         st = store_forgotten_put(s,
                                  &(struct forgotten){f->texts[i], now, span_cut(opt_text(f->o, OPT_WHY), 0, WHY_MAX)});
     if (st == ST_OK)
-        st = store_setting_put(s, APPLY_FORGET_SETTING, SPAN("1"));
+        st = apply_forget_soon(s);
     if (st == ST_OK)
         st = store_commit(s);
     if (st != ST_OK)
@@ -183,12 +193,40 @@ static bool is_coordinated(const struct forget *f)
     return dir && fleet_is_there(dir) && folder_writer(dir);
 }
 
+static status add_place(void *arg, const struct forgotten *p)
+{
+    return places_add(arg, p->place, NULL);
+}
+
+/* What else a coordinator's folder has: then nothing is left to do for the coordinator. */
+static int purge_files(struct forget *f)
+{
+    const char *dir = opt_cstr(f->o, OPT_DATA);
+    struct care c;
+    int code = purge_warc(f);
+    if (code != EXIT_DONE || !fleet_is_there(dir))
+        return code;
+    status st = forgetting_purge_links(dir, f->places);
+    if (st != ST_OK)
+        return complain(exit_code_of(st), "forget: links of %s: %s: run it again", dir,
+                        st == ST_IO || st == ST_FULL ? strerror(errno) : status_name(st));
+    code = care_open(&c, "forget", f->o);
+    if (code == EXIT_DONE && !opt_cstr(f->o, OPT_WARC))
+        st = store_setting_remove(c.store, APPLY_FORGET_FILES_SETTING);
+    if (st != ST_OK)
+        code = care_complain(&c, st, "end it");
+    care_done(&c);
+    return code;
+}
+
 static int forget(struct forget *f)
 {
     struct care c;
     int code = care_open(&c, "forget", f->o);
     if (code == EXIT_DONE) {
         status st = remember(f, c.store);
+        if (st == ST_OK) /* what was forgotten before may have been left in the middle */
+            st = store_forgotten_each(c.store, add_place, f->places);
         if (st != ST_OK)
             code = care_complain(&c, st, "remember it");
     }
@@ -202,7 +240,7 @@ static int forget(struct forget *f)
         code = care_settle(&c);
     }
     care_done(&c);
-    return code == EXIT_DONE ? purge_warc(f) : code;
+    return code == EXIT_DONE ? purge_files(f) : code;
 }
 
 static int undo(struct forget *f)

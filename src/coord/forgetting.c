@@ -39,7 +39,8 @@ struct forgetting {
     /* the thread's own */
     mono_ms looked;
     uint64_t list_seen; /* what the file of the opt-out list looked like; 0: not read */
-    bool has_new;       /* the list named something new when we started: its links and WARC records may be there */
+    bool has_new;       /* the list named something new when we started, or a kill came before: links and WARC records
+                         * may be there */
     wall_ms pruned;
 };
 
@@ -185,29 +186,35 @@ static status filter_links(struct matcher *m, const char *path)
     return st;
 }
 
-/* Links into channels are appended with the lock held, and so is this. */
-static status purge_links(struct forgetting *f)
+status forgetting_purge_links(const char *data_dir, const struct places *places)
 {
-    struct coord *c = f->o.c;
-    struct matcher m = {.places = c->forgotten};
+    struct matcher m = {.places = places};
     struct buf path = {0};
     status st = ST_OK;
     arena_init(&m.arena);
-    buf_printf(&path, "%s/links", c->data_dir);
-    pthread_mutex_lock(&c->lock);
+    buf_printf(&path, "%s/links", data_dir);
     DIR *d = opendir(buf_cstr(&path));
     for (struct dirent *e; st == ST_OK && d && (e = readdir(d));) {
         if (strlen(e->d_name) != 16)
             continue;
         buf_clear(&path);
-        buf_printf(&path, "%s/links/%s", c->data_dir, e->d_name);
+        buf_printf(&path, "%s/links/%s", data_dir, e->d_name);
         st = filter_links(&m, buf_cstr(&path));
     }
-    pthread_mutex_unlock(&c->lock);
     if (d)
         closedir(d);
     arena_done(&m.arena);
     buf_done(&path);
+    return st;
+}
+
+/* Links into channels are appended with the lock held, and so is this. */
+static status purge_links(struct forgetting *f)
+{
+    struct coord *c = f->o.c;
+    pthread_mutex_lock(&c->lock);
+    status st = forgetting_purge_links(c->data_dir, c->forgotten);
+    pthread_mutex_unlock(&c->lock);
     return st;
 }
 
@@ -219,7 +226,9 @@ static status take_out(struct forgetting *f, struct forgetting_answer *out)
     out->texts = gone.texts;
     if (st == ST_OK)
         st = purge_links(f);
-    return st == ST_OK ? with_archive(f, purge_archive, &out->warc_records) : st;
+    if (st == ST_OK)
+        st = with_archive(f, purge_archive, &out->warc_records);
+    return st == ST_OK ? store_setting_remove(f->o.store, APPLY_FORGET_FILES_SETTING) : st;
 }
 
 /* ---- jobs ---- */
@@ -236,7 +245,7 @@ static status remember(struct forgetting *f, const struct job *j)
                         : store_forgotten_put(s, &(struct forgotten){place, clock_wall(), buf_span(&j->why)});
     }
     if (st == ST_OK && !j->is_undo)
-        st = store_setting_put(s, APPLY_FORGET_SETTING, SPAN("1"));
+        st = apply_forget_soon(s);
     if (st == ST_OK)
         st = store_commit(s);
     if (st != ST_OK)
@@ -441,14 +450,17 @@ status forgetting_new(const struct forgetting_opts *o, struct forgetting **out, 
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&f->changed, &attr);
     pthread_condattr_destroy(&attr);
+    struct buf pending = {0};
     status st = load(f);
+    f->has_new = store_setting_get(o->store, APPLY_FORGET_FILES_SETTING, &pending) == ST_OK;
+    buf_done(&pending);
     if (st == ST_OK)
         st = load_pruned(f);
     if (st == ST_OK && o->c->o.opt_out_file) {
         struct opt_out_change change = {0};
         f->list_seen = look_of(o->c->o.opt_out_file);
         st = read_opt_out(f, &change, why);
-        f->has_new = change.added > 0;
+        f->has_new |= change.added > 0;
         if (st == ST_OK)
             st = load(f);
     }

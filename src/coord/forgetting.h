@@ -38,6 +38,9 @@ struct forgetting_answer {
 void forgetting_ask(struct forgetting *f, struct span places, struct span why, bool is_undo,
                     struct forgetting_answer *out);
 
+/* Takes links to these places out of the files of a coordinator's folder, while nobody writes there. */
+MUST_USE status forgetting_purge_links(const char *data_dir, const struct places *places);
+
 /* Is this a place that nothing is taken in of? coord.lock held. */
 bool forgetting_has(const struct coord *c, const struct url *u);
 /* A new agent gets the list. coord.lock held. */

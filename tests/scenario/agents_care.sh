@@ -87,6 +87,15 @@ missing=$(LC_ALL=C comm -23 "$tmp/lost" "$tmp/again" | head -n 3)
 check agents_brought_what_came_later "$later pages came later, $(wc -l <"$tmp/again") are there now, missing: $missing" [ -z "$missing" ]
 check restored_forgets "$(known museum.example) and $(known council.example) pages" [ "$(known museum.example)$(known council.example)" = 00 ]
 stop_process "$fleet_pid"
+
+# The coordinator is stopped: what it has besides the folder of a crawl goes as well.
+mkdir -p "$tmp/fleet/links"
+echo "http://orchard.example:$port/planted" >"$tmp/fleet/links/0123456789abcdef"
+check warc_has_the_site "$(in_warc orchard.example) records" [ "$(in_warc orchard.example)" -gt 0 ]
+said=$(forget orchard.example --json)
+check forget_in_a_stopped_folder "$said" [ "$(printf '%s' "$said" | jq -r '.warc_records > 0')" = true ]
+check stopped_warc_has_no_record "$(in_warc orchard.example) records" [ "$(in_warc orchard.example)" -eq 0 ]
+check stopped_links_are_gone "$(grep -rl orchard.example "$tmp/fleet/links")" [ -z "$(grep -rl orchard.example "$tmp/fleet/links")" ]
 "$orb" check --data "$tmp/fleet" --no-repair --json >"$tmp/checked" 2>&1
 check all_is_well "$(cat "$tmp/checked")" [ "$(jq -r '.well and .forgotten == 0' "$tmp/checked")" = true ]
 exit $failed

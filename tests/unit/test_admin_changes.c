@@ -1,5 +1,7 @@
 /* test_admin_changes.c - what people change: agents, channels, programs, keys; and what a form says is wrong. */
 #include "admin_house.h"
+#include "apply/apply.h"
+#include <time.h>
 
 #include "mobile/program.h"
 
@@ -130,6 +132,41 @@ static void a_form_that_forgets_wants_to_be_meant(void **state)
     CHECK("nothing is forgotten", said(&h, "Nothing is forgotten."));
     CHECK("a place that the address names", said(&h, "a.example&quot;&gt;&lt;b&gt;</textarea>"));
     close_house(&h);
+}
+
+/* A kill came after the pages of a forgotten place were taken out, and before its links and WARC records were. */
+static void forgetting_goes_on_after_a_kill(void **state)
+{
+    struct house h;
+    struct store *s = NULL;
+    struct buf text = {0}, mark = {0}, why = {0};
+    char path[TEST_PATH];
+    open_house(&h);
+    close_house(&h);
+    CHECK_STATUS("store", store_open(test_folder(), STORE_WRITE, &s, &why), ST_OK);
+    CHECK_STATUS("place", store_forgotten_put(s, &(struct forgotten){SPAN("a.example"), 1700000000000, SPAN("")}),
+                 ST_OK);
+    CHECK_STATUS("mark", apply_forget_soon(s), ST_OK);
+    CHECK_STATUS("pages are done", store_setting_remove(s, APPLY_FORGET_SETTING), ST_OK);
+    store_free(s);
+    test_path(path, "links");
+    CHECK_STATUS("folder", file_mkdir(path), ST_OK);
+    test_path(path, "links/0123456789abcdef");
+    CHECK_STATUS("links", file_replace(path, SPAN("http://a.example/x\nhttp://b.example/y\n")), ST_OK);
+    open_house(&h);
+    for (int i = 0; i < 500 && text.n != sizeof("http://b.example/y"); i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        buf_clear(&text);
+        CHECK_STATUS("read", file_read(path, 1000, &text), ST_OK);
+    }
+    CHECK_SPAN("links", buf_span(&text), SPAN("http://b.example/y\n"));
+    close_house(&h);
+    CHECK_STATUS("store", store_open(test_folder(), STORE_READ, &s, &why), ST_OK);
+    CHECK_STATUS("it is over", store_setting_get(s, APPLY_FORGET_FILES_SETTING, &mark), ST_NOT_FOUND);
+    store_free(s);
+    buf_done(&text);
+    buf_done(&mark);
+    buf_done(&why);
 }
 
 static void how_channels_are_kept_fresh_is_told_and_set(void **state)
@@ -277,6 +314,7 @@ int main(void)
         TEST_IN_FOLDER(agents_are_registered_and_told),
         TEST_IN_FOLDER(channels_are_added_edited_imported),
         TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),
+        TEST_IN_FOLDER(forgetting_goes_on_after_a_kill),
         TEST_IN_FOLDER(how_channels_are_kept_fresh_is_told_and_set),
         TEST_IN_FOLDER(programs_are_taken_only_signed_and_rising),
         TEST_IN_FOLDER(keys_rotate_and_updates_are_kept),
