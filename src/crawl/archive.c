@@ -59,8 +59,8 @@ struct warc_capture capture_of(struct span url, const struct fetch_result *r, ch
         c.address = span_str(addr_format(&r->addr, address));
     if (r->raw_cut)
         c.cut = WARC_CUT_LENGTH;
-    else if (r->st != ST_OK && r->declared_bytes > r->raw.n)
-        c.cut = WARC_CUT_DISCONNECT;
+    else if (r->raw_broken)
+        c.cut = r->st == ST_TIMEOUT ? WARC_CUT_TIME : WARC_CUT_DISCONNECT;
     return c;
 }
 

@@ -238,15 +238,15 @@ bool job_finish(struct fetcher *f, struct job *j, status st, const char *why)
     if (f->rate_bytes_per_s)
         fetch_rate_count(f, j);
     judge_end(j, st, why, &r);
-    if (r.st == ST_OK || r.st == ST_PROTOCOL) {
+    if (r.st == ST_OK || r.st == ST_PROTOCOL)
         r.body = buf_span(&j->body);
-        r.has_raw = j->raw.is_on && j->heads.is_complete;
-    }
+    r.has_raw = j->raw.is_on && j->heads.is_complete && r.st != ST_LIMIT && r.st != ST_CANCELLED;
     if (r.has_raw) {
         r.request = buf_span(&j->raw.request);
         r.head = buf_span(&j->raw.head);
         r.raw = buf_span(&j->raw.body);
         r.raw_cut = j->raw.is_cut;
+        r.raw_broken = st != ST_OK && j->verdict == JOB_GOES_ON;
     }
     job_stop(f, j);
     list_remove(&f->active, j);

@@ -60,6 +60,7 @@ struct fetch_result {
     struct span request, head; /* with keep_raw: as sent and received, each with its empty line */
     struct span raw;           /* the same: the body without chunks, before decoding, whatever its type */
     bool raw_cut;              /* `raw` stopped at body_bytes_max, or because what it decodes to did */
+    bool raw_broken;           /* the rest of it did not come: `st` says why */
     bool has_raw;              /* a whole head came, and keep_raw was asked for */
 };                             /* everything in it lives until the callback returns */
 

@@ -1,8 +1,9 @@
 /* test_admin_changes.c - what people change: agents, channels, programs, keys; and what a form says is wrong. */
 #include "admin_house.h"
-#include "apply/apply.h"
+
 #include <time.h>
 
+#include "apply/apply.h"
 #include "mobile/program.h"
 
 static void agents_are_registered_and_told(void **state)

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "codec/zip.h"
 #include "coord/archive.h"
+#include "crawl/archive.h"
 #include "store/file.h"
 #include "test_folder.h"
 #include "wire/capture.h"
@@ -44,6 +45,25 @@ static void captures_come_back_as_they_were(void **state)
             buf_done(&part);
         }
         buf_done(&b);
+    }
+}
+
+static void a_body_whose_rest_did_not_come_is_cut(void **state)
+{
+    static const struct {
+        const char *label;
+        struct fetch_result r;
+        warc_cut want;
+    } cases[] = {
+        {"whole", {.st = ST_OK}, WARC_WHOLE},
+        {"cut at the ceiling", {.st = ST_OK, .raw_cut = true}, WARC_CUT_LENGTH},
+        {"cut in a chunk", {.st = ST_PROTOCOL, .raw_broken = true}, WARC_CUT_DISCONNECT},
+        {"not what its coding says", {.st = ST_PROTOCOL}, WARC_WHOLE},
+        {"too slow", {.st = ST_TIMEOUT, .raw_broken = true}, WARC_CUT_TIME},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char address[ADDR_TEXT_MAX];
+        CHECK(cases[i].label, capture_of(SPAN("http://a.example/"), &cases[i].r, address).cut == cases[i].want);
     }
 }
 
@@ -265,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(captures_come_back_as_they_were),
+        cmocka_unit_test(a_body_whose_rest_did_not_come_is_cut),
         cmocka_unit_test(captures_that_are_none_are_refused),
         cmocka_unit_test(packages_bring_captures_to_their_visits),
         TEST_IN_FOLDER(a_package_applied_twice_is_there_once),

@@ -8,6 +8,7 @@
 
 struct raw {
     int fd, port;
+    bool holds; /* the connection, until the other end closes it */
     struct span bytes;
     pthread_t thread;
 };
@@ -31,13 +32,15 @@ static void *serve_raw(void *arg)
                 break;
         }
         (void)!write(fd, raw->bytes.p, raw->bytes.n);
+        while (raw->holds && read(fd, request, sizeof(request)) > 0)
+            ;
         close(fd);
     }
 }
 
-static const struct fetch_result *get_raw(struct bed *b, struct span bytes)
+static const struct fetch_result *get_from(struct bed *b, struct span bytes, bool holds, bool keep_raw)
 {
-    struct raw raw = {.bytes = bytes, .fd = socket(AF_INET, SOCK_STREAM, 0)};
+    struct raw raw = {.bytes = bytes, .holds = holds, .fd = socket(AF_INET, SOCK_STREAM, 0)};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof(in);
     assert_int_equal(bind(raw.fd, (struct sockaddr *)&in, n), 0);
@@ -46,12 +49,50 @@ static const struct fetch_result *get_raw(struct bed *b, struct span bytes)
     assert_int_equal(pthread_create(&raw.thread, NULL, serve_raw, &raw), 0);
     int port = b->port;
     b->port = ntohs(in.sin_port);
-    const struct fetch_result *r = get(b, "/", (struct fetch_req){.any_type = true});
+    const struct fetch_result *r = get(b, "/", (struct fetch_req){.any_type = true, .keep_raw = keep_raw});
     b->port = port;
     shutdown(raw.fd, SHUT_RDWR);
     pthread_join(raw.thread, NULL);
     close(raw.fd);
     return r;
+}
+
+static const struct fetch_result *get_raw(struct bed *b, struct span bytes)
+{
+    return get_from(b, bytes, false, false);
+}
+
+static void raw_bodies_that_end_early_are_known_as_such(void **state)
+{
+    static const struct {
+        const char *label;
+        struct span bytes;
+        bool holds;
+        status want;
+        bool is_broken;
+    } cases[] = {
+        {"whole", SPAN("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"), false, ST_OK, false},
+        {"no length", SPAN("HTTP/1.0 200 OK\r\n\r\nhi"), false, ST_OK, false},
+        {"whole chunks", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"), false,
+         ST_OK, false},
+        {"no gzip", SPAN("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nhi"), false,
+         ST_PROTOCOL, false},
+        {"short", SPAN("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"), false, ST_PROTOCOL, true},
+        {"cut in a chunk", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhi"), false, ST_PROTOCOL,
+         true},
+        {"cut after a chunk", SPAN("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n"), false,
+         ST_PROTOCOL, true},
+        {"too slow", SPAN("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"), true, ST_TIMEOUT, true},
+    };
+    struct bed b;
+    bed_open(&b, (struct fetcher_opts){.allow_private = true, .first_byte_ms = 20000, .total_ms = 3000});
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct fetch_result *r = get_from(&b, cases[i].bytes, cases[i].holds, true);
+        CHECK_STATUS(cases[i].label, r->st, cases[i].want);
+        CHECK(cases[i].label, r->has_raw && r->raw_broken == cases[i].is_broken && !r->raw_cut);
+        CHECK_SPAN(cases[i].label, r->raw, SPAN("hi"));
+    }
+    bed_close(&b);
 }
 
 static void odd_responses_have_sensible_ends(void **state)
@@ -155,6 +196,7 @@ static void samples_of_llhttp_end_without_hanging(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(raw_bodies_that_end_early_are_known_as_such),
         cmocka_unit_test(odd_responses_have_sensible_ends),
         cmocka_unit_test(samples_of_llhttp_end_without_hanging),
     };
