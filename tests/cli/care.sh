@@ -171,6 +171,9 @@ run backup --data "$tmp/d" --no-index "$tmp"
 file=$(ls "$tmp"/orb-2*.tar.zst)
 run restore "$file" "$tmp/r2" --json
 holds restore_without_index '.well and .rebuilt'
+run backup --data "$tmp/e" "$tmp/b3.tar.zst"
+run restore "$tmp/b3.tar.zst" "$tmp/r4" --json
+holds restore_without_a_page '.well'
 mkdir "$tmp/plain"
 if zstd -dcq "$tmp/b.tar.zst" | tar -xf - -C "$tmp/plain" && (cd "$tmp/plain" && sha256sum -c --quiet orb-backup.sums); then ok other_tools_unpack_it; else not_ok other_tools_unpack_it "tar or sha256sum failed"; fi
 head -c 20000 "$tmp/b.tar.zst" >"$tmp/cut"
