@@ -108,7 +108,7 @@ static bool find_original(struct warc_store *s, const struct warc_capture *c, un
         has = warc_seen_url(warc_files_seen(s->files), c->url, &out->payload, &s->original, &out->at);
         out->is_not_modified = true;
     } else if (c->body.n && c->cut == WARC_WHOLE) {
-        has = warc_seen_payload(warc_files_seen(s->files), payload, &s->original, &out->at);
+        has = warc_seen_payload(warc_files_seen(s->files), payload, c->url, &s->original, &out->at);
     }
     out->url = buf_span(&s->original);
     return has;

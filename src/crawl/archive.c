@@ -75,7 +75,7 @@ static bool find_original(struct archive *a, const struct warc_capture *c, const
         has = warc_seen_url(seen, c->url, &out->payload, &a->original, &out->at);
         out->is_not_modified = true;
     } else if (c->body.n && c->cut == WARC_WHOLE) {
-        has = warc_seen_payload(seen, payload, &a->original, &out->at);
+        has = warc_seen_payload(seen, payload, c->url, &a->original, &out->at);
     }
     out->url = buf_span(&a->original);
     return has;

@@ -45,15 +45,25 @@ void warc_seen_free(struct warc_seen *s)
     free(s);
 }
 
-static uint64_t payload_key(const struct warc_seen *s, const struct digest160 *d)
+/* Scheme, host and port. */
+static struct span site_of(struct span url)
 {
-    return siphash(&s->key, span_of(d->b, sizeof(d->b)));
+    size_t host = span_search(url, SPAN("://"), false);
+    return span_cut(url, 0, host < url.n ? span_find(url, '/', host + 3) : url.n);
 }
 
-static struct entry *find(const struct warc_seen *s, const struct digest160 *payload)
+static uint64_t payload_key(const struct warc_seen *s, const struct digest160 *d, struct span url)
 {
-    struct entry *e = table_get(&s->by_payload, payload_key(s, payload));
-    return e && memcmp(&e->payload, payload, sizeof(*payload)) == 0 ? e : NULL;
+    return siphash(&s->key, span_of(d->b, sizeof(d->b))) ^ siphash(&s->key, site_of(url));
+}
+
+static struct entry *find(const struct warc_seen *s, const struct digest160 *payload, struct span url)
+{
+    struct entry *e = table_get(&s->by_payload, payload_key(s, payload, url));
+    return e && memcmp(&e->payload, payload, sizeof(*payload)) == 0 &&
+                   span_eq(site_of(span_of(e->url, e->url_bytes)), site_of(url))
+               ? e
+               : NULL;
 }
 
 /* What is not remembered of an address must not be told of it either. */
@@ -70,15 +80,15 @@ static void set_url(struct warc_seen *s, struct span url, struct entry *e)
 void warc_seen_add(struct warc_seen *s, const struct digest160 *payload, struct span url, wall_ms at)
 {
     pthread_mutex_lock(&s->lock);
-    struct entry *e = find(s, payload);
-    if (!e && s->bytes < s->bytes_max && !table_get(&s->by_payload, payload_key(s, payload))) {
+    struct entry *e = find(s, payload, url);
+    if (!e && s->bytes < s->bytes_max && !table_get(&s->by_payload, payload_key(s, payload, url))) {
         e = mem_alloc(sizeof(*e) + url.n);
         e->payload = *payload;
         e->at = at;
         e->url_bytes = (uint32_t)url.n;
         if (url.n)
             memcpy(e->url, url.p, url.n);
-        table_put(&s->by_payload, payload_key(s, payload), e);
+        table_put(&s->by_payload, payload_key(s, payload, url), e);
         s->bytes += sizeof(*e) + url.n + SLOT_BYTES;
     }
     set_url(s, url, e);
@@ -90,7 +100,7 @@ void warc_seen_add_same(struct warc_seen *s, const struct digest160 *payload, st
     pthread_mutex_lock(&s->lock);
     if (!table_get(&s->by_url, siphash(&s->key, url)))
         s->bytes += SLOT_BYTES / 2;
-    set_url(s, url, find(s, payload));
+    set_url(s, url, find(s, payload, url));
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -101,12 +111,13 @@ static void tell(const struct entry *e, struct buf *url, wall_ms *at)
     *at = e->at;
 }
 
-bool warc_seen_payload(struct warc_seen *s, const struct digest160 *payload, struct buf *url, wall_ms *at)
+bool warc_seen_payload(struct warc_seen *s, const struct digest160 *payload, struct span url, struct buf *original,
+                       wall_ms *at)
 {
     pthread_mutex_lock(&s->lock);
-    const struct entry *e = find(s, payload);
+    const struct entry *e = find(s, payload, url);
     if (e)
-        tell(e, url, at);
+        tell(e, original, at);
     pthread_mutex_unlock(&s->lock);
     return e;
 }

@@ -229,13 +229,15 @@ static void a_package_applied_twice_is_there_once(void **state)
     }
     check_records("once", "response http://a/|response http://b/|");
     warc_store_begin(s, 8, 2);
-    CHECK("same body", visit(s, "http://c/", 200, "one"));
+    CHECK("same body", visit(s, "http://a/2", 200, "one"));
+    CHECK("same body, of another site", visit(s, "http://c/", 200, "one"));
     CHECK("not modified", visit(s, "http://b/", 304, ""));
     CHECK("never seen", visit(s, "http://d/", 304, ""));
     CHECK_STATUS("commit", warc_store_commit(s), ST_OK);
     warc_store_free(s);
     check_records("revisits",
-                  "response http://a/|response http://b/|revisit http://c/|revisit http://b/|response http://d/|");
+                  "response http://a/|response http://b/|revisit http://a/2|response http://c/|revisit http://b/|"
+                  "response http://d/|");
 }
 
 static void a_package_that_was_not_finished_is_not_there(void **state)

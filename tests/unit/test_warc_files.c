@@ -277,16 +277,17 @@ static void bodies_are_remembered_over_a_restart(void **state)
     wall_ms at = 0;
     struct digest160 one = digest_of("one"), two = digest_of("two"), got;
     stage_init(&s, 0, false);
-    CHECK("not yet", !warc_seen_payload(warc_files_seen(s.f), &one, &url, &at));
+    CHECK("not yet", !warc_seen_payload(warc_files_seen(s.f), &one, SPAN("http://a/x"), &url, &at));
     CHECK_STATUS("a", append(&s, "http://a/a", "one"), ST_OK);
     for (int i = 0; i < 2; i++) {
         struct warc_seen *seen = warc_files_seen(s.f);
-        CHECK("payload", warc_seen_payload(seen, &one, &url, &at));
+        CHECK("payload", warc_seen_payload(seen, &one, SPAN("http://a/x"), &url, &at));
         CHECK_SPAN("url", buf_span(&url), SPAN("http://a/a"));
         CHECK("at", at == clock_now);
         CHECK("by url", warc_seen_url(seen, SPAN("http://a/a"), &got, &url, &at));
         CHECK("its payload", memcmp(&got, &one, sizeof(one)) == 0);
-        CHECK("others are not known", !warc_seen_payload(seen, &two, &url, &at));
+        CHECK("other sites have their own", !warc_seen_payload(seen, &one, SPAN("http://b/a"), &url, &at));
+        CHECK("others are not known", !warc_seen_payload(seen, &two, SPAN("http://a/x"), &url, &at));
         CHECK("other url", !warc_seen_url(seen, SPAN("http://a/b"), &got, &url, &at));
         warc_files_close(s.f);
         CHECK_STATUS("again", stage_open(&s), ST_OK);
@@ -310,12 +311,41 @@ static void what_was_cut_is_not_remembered(void **state)
     buf_printf(&path, "%s/%s.open", test_folder(), NAME("0"));
     CHECK("size", stat(buf_cstr(&path), &sb) == 0 && truncate(path.p, sb.st_size - 1) == 0);
     CHECK_STATUS("again", stage_open(&s), ST_OK);
-    CHECK("the first is", warc_seen_payload(warc_files_seen(s.f), &one, &url, &at));
-    CHECK("the second is not", !warc_seen_payload(warc_files_seen(s.f), &two, &url, &at));
+    CHECK("the first is", warc_seen_payload(warc_files_seen(s.f), &one, SPAN("http://a/x"), &url, &at));
+    CHECK("the second is not", !warc_seen_payload(warc_files_seen(s.f), &two, SPAN("http://a/x"), &url, &at));
     buf_done(&url);
     buf_done(&path);
     stage_done(&s);
     check_files("cut", NAME("0") ": http://a/a|");
+}
+
+static void a_body_is_compared_within_its_site(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *want; /* NULL: it is written */
+    } cases[] = {{"http://a.example/2", "http://a.example/1"},
+                 {"https://a.example/1", NULL},
+                 {"http://a.example:8080/1", NULL},
+                 {"http://a.example.org/1", NULL},
+                 {"http://b.example/1", "http://b.example/7?x"}};
+    struct sip_key key = {1, 2};
+    struct warc_seen *seen = warc_seen_new(&key, 0);
+    struct buf url = {0};
+    struct digest160 d = digest_of("body"), got;
+    wall_ms at;
+    warc_seen_add(seen, &d, SPAN("http://a.example/1"), 1);
+    warc_seen_add(seen, &d, SPAN("http://b.example/7?x"), 2);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        CHECK(cases[i].url, warc_seen_payload(seen, &d, span_str(cases[i].url), &url, &at) == (cases[i].want != NULL));
+        if (cases[i].want)
+            CHECK_SPAN(cases[i].url, buf_span(&url), span_str(cases[i].want));
+    }
+    /* A revisit of an older version, that refers to another site. */
+    warc_seen_add_same(seen, &d, SPAN("http://c.example/"));
+    CHECK("what is only elsewhere is got again", !warc_seen_url(seen, SPAN("http://c.example/"), &got, &url, &at));
+    buf_done(&url);
+    warc_seen_free(seen);
 }
 
 static void memory_of_bodies_has_a_ceiling(void **state)
@@ -392,11 +422,11 @@ static void a_marked_append_happens_or_does_not(void **state)
         CHECK_STATUS("full", st, ST_FULL);
         check_files("while full", NAME("0") ".open: http://a/a|");
         CHECK_SPAN("tag", warc_files_tag(s.f), SPAN("7:1"));
-        CHECK("not known", !warc_seen_payload(warc_files_seen(s.f), &two, &url, &at));
+        CHECK("not known", !warc_seen_payload(warc_files_seen(s.f), &two, SPAN("http://a/x"), &url, &at));
     }
     CHECK("it failed at several places", refused > 10);
     CHECK_SPAN("tag", warc_files_tag(s.f), SPAN("7:2"));
-    CHECK("known", warc_seen_payload(warc_files_seen(s.f), &two, &url, &at));
+    CHECK("known", warc_seen_payload(warc_files_seen(s.f), &two, SPAN("http://a/x"), &url, &at));
     check_files("once", NAME("0") ".open: http://a/a http://a/b|");
     buf_done(&url);
     stage_done(&s);
@@ -413,6 +443,7 @@ int main(void)
         TEST_IN_FOLDER(a_new_file_that_does_not_fit_is_not_there),
         TEST_IN_FOLDER(bodies_are_remembered_over_a_restart),
         TEST_IN_FOLDER(what_was_cut_is_not_remembered),
+        cmocka_unit_test(a_body_is_compared_within_its_site),
         cmocka_unit_test(memory_of_bodies_has_a_ceiling),
         TEST_IN_FOLDER(what_is_not_marked_is_undone),
         TEST_IN_FOLDER(a_marked_append_happens_or_does_not),
