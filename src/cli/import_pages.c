@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "codec/http_text.h"
+#include "codec/warc_value.h"
 
 #define PROBLEMS_SHOWN 10 /* of a file */
 
@@ -188,6 +189,13 @@ static void say_unchanged(struct import_pages *p, const struct warc_record *r, s
     answer->body_unwanted = false;
 }
 
+/* Whether the folder's copy can be what the revisit found: not when that came later, and is in no file that is read. */
+static bool is_of_copy(const struct warc_record *r, const struct crawl_import_page *page)
+{
+    wall_ms at;
+    return page->has_copy && (!warc_date_read(r->refers_to_date, &at) || at <= page->known_at);
+}
+
 static status take_revisit(struct import_pages *p, const struct warc_record *r)
 {
     struct crawl_import_page page;
@@ -204,7 +212,8 @@ static status take_revisit(struct import_pages *p, const struct warc_record *r)
     if (st != ST_OK || !is_wanted)
         return st;
     bool is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
-    if (is_not_modified && page.has_copy) {
+    bool is_copy = is_of_copy(r, &page);
+    if (is_not_modified && is_copy) {
         say_unchanged(p, r, &answer);
     } else if (find_original(p, r, &answer)) {
         int original = answer.http_status;
@@ -212,7 +221,7 @@ static status take_revisit(struct import_pages *p, const struct warc_record *r)
         (void)again; /* without a head of its own the original's counts */
         if (is_not_modified)
             answer.http_status = original;
-    } else if (page.has_copy && is_same_url) {
+    } else if (is_copy && is_same_url) {
         say_unchanged(p, r, &answer);
     } else {
         p->n.no_original++;

@@ -199,6 +199,7 @@ struct crawl_import_page {
     unsigned depth, hops; /* links from a seed, redirects: the caller's to set where it knows */
     bool is_known;        /* visited before */
     bool has_copy;        /* some visit found it: a 304 would say something */
+    wall_ms known_at;     /* of the last visit; 0: none */
     bool is_robots;       /* a robots.txt, which is no page */
 };
 

@@ -114,6 +114,7 @@ status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, w
         return st;
     out->is_known = true;
     out->has_copy = s.has_copy;
+    out->known_at = s.at;
     *verdict = is_older(&s, at, http) ? IMPORT_OLDER : IMPORT_WANTED;
     return ST_OK;
 }

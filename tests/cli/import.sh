@@ -62,6 +62,22 @@ run export --data "$tmp/d" --states
 holds distance_from_a_seed '.state.depth == 2'
 takes no_links 1 '.pages == 1 and .queued == 0' --depth 0 "$tmp/crawler.warc"
 
+# Versions of a page, one a command and not in their order: a revisit makes no older copy fresh.
+at() { # DATE TYPE MORE BODY
+    text="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl$4"
+    rec "$2" "$1" 'application/http; msgtype=response' http://example.org/v "$3" "$text" | sed "s/2020-01-02T03:04:05Z/2020-01-0$1T00:00:00Z/"
+}
+refers="WARC-Refers-To-Target-URI: http://example.org/v${nl}WARC-Refers-To-Date:"
+at 1 response '' '<title>The old one</title><p>Words' >"$tmp/v1.warc"
+at 2 response '' '<title>The new one</title><p>Words' >"$tmp/v2.warc"
+for profile in identical-payload-digest server-not-modified; do
+    at 3 revisit "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/$profile$nl$refers 2020-01-02T00:00:00Z$nl" '' >"$tmp/v3.warc"
+    rm -rf "$tmp/v"
+    for n in 1 3 2 3; do run import --data "$tmp/v" --quiet "$tmp/v$n.warc"; done
+    run export --data "$tmp/v"
+    holds "revisit_of_a_version_that_comes_later_$profile" '.title == "The new one" and .fetched == "2020-01-03T00:00:00Z"'
+done
+
 # A folder, twice; then through a pipe.
 mkdir "$tmp/folder/below"
 cp "$samples/example.warc.gz" "$tmp/folder/below/"
