@@ -82,6 +82,7 @@ static void fill_heads(const struct heads *h, struct fetch_result *r)
     r->retry_after = heads_get(h, HEAD_RETRY_AFTER);
     r->date = heads_get(h, HEAD_DATE);
     r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
+    r->disposition = heads_get(h, HEAD_DISPOSITION);
     r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
     r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
 }
@@ -203,8 +204,11 @@ status archived_again(struct archived *a, struct span head, struct fetch_result 
     if (!n || a->later.http_status < 100)
         return ST_INVALID;
     struct span type = out->content_type; /* the body's own: what is in it decides how it is read */
+    struct span disposition = out->disposition;
     fill_heads(&a->later, out);
     out->content_type = type;
+    if (!out->disposition.n) /* a 304 need not repeat it */
+        out->disposition = disposition;
     return ST_OK;
 }
 

@@ -103,7 +103,7 @@ static void head_values_are_read_folded_too(void **state)
     static const char block[] =
         "HTTP/1.1 301 Moved\r\nLocation: /there\r\nETag: \"x\"\r\nLast-Modified: Sun, 06 Nov\r\n"
         "  1994 08:49:37 GMT\r\nX-Robots-Tag: noindex\r\nX-Robots-Tag:\r\n\tnofollow\r\n"
-        "Link: </c>; rel=canonical\r\n\r\n";
+        "Link: </c>; rel=canonical\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\n";
     struct archived a = {0};
     struct fetch_result r;
     archived_note note;
@@ -113,6 +113,7 @@ static void head_values_are_read_folded_too(void **state)
     CHECK_SPAN("modified", r.last_modified, SPAN("Sun, 06 Nov 1994 08:49:37 GMT"));
     CHECK_SPAN("robots", r.robots_tags, SPAN("noindex\nnofollow"));
     CHECK_SPAN("canonical", r.link_canonical, SPAN("/c"));
+    CHECK_SPAN("name", r.disposition, SPAN("attachment; filename=a.pdf"));
     archived_done(&a);
 }
 
