@@ -274,6 +274,7 @@ struct reading {
     struct sha256 *hash;
     status failure; /* of the tar reader, or of what it told */
     int sees;
+    wall_ms at;                 /* of the file that is written */
     struct buf sums, told_sums; /* made of what came; read from the archive */
     struct buf name, last, path;
     bool has_info, has_sums;
@@ -328,6 +329,7 @@ static status on_entry(void *self, const struct tar_entry *e)
     buf_clear(&g->last);
     buf_put(&g->last, e->name);
     g->r->files++;
+    g->at = e->at;
     return g->to ? make_file(g, e->name, e->mode) : ST_OK;
 }
 
@@ -358,6 +360,9 @@ static status on_end(void *self)
             return bad(g, ST_LIMIT, "it has too many files");
     }
     if (g->fd >= 0) {
+        /* How long WARC files are kept goes by it; one that cannot have it is kept longer. */
+        struct timespec at = {.tv_sec = g->at / 1000};
+        (void)!futimens(g->fd, (struct timespec[]){at, at});
         st = file_sync(g->fd);
         close(g->fd);
         g->fd = -1;

@@ -145,6 +145,15 @@ static status walk(struct purge *p, member_kind kind, struct span file)
     return st;
 }
 
+/* The new file is as old as the one it replaces: warc_expire goes by that. One that cannot be told so is kept longer.
+ */
+static void keep_time(int fd, const char *of)
+{
+    struct stat sb;
+    if (stat(of, &sb) == 0)
+        (void)!futimens(fd, (struct timespec[]){sb.st_atim, sb.st_mtim});
+}
+
 static status write_anew(const char *dir, const struct warc_name *n, struct purge *p, struct span file)
 {
     struct buf path = {0}, fresh = {0};
@@ -153,8 +162,10 @@ static status write_anew(const char *dir, const struct warc_name *n, struct purg
     p->gone = p->gone_bytes = 0;
     p->to = open(fresh.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     status st = p->to >= 0 ? walk(p, n->kind, file) : ST_IO;
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        keep_time(p->to, path.p);
         st = file_sync(p->to);
+    }
     if (p->to >= 0)
         close(p->to);
     p->to = -1;

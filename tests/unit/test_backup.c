@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "codec/tar.h"
@@ -88,6 +89,8 @@ static void comes_back_as_it_was(void **state)
     test_path(file, "backup.tar.zst");
     test_path(to, "again");
     make_folder(dir);
+    snprintf(path, sizeof(path), "%s/contents/file0", dir);
+    assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){{5000, 0}, {5000, 0}}, 0), 0);
     CHECK_STATUS("back up", back_up(dir, file, false), ST_OK);
     assert_int_equal(stat(file, &sb), 0);
     assert_int_equal(sb.st_mode & 0777, 0600);
@@ -96,6 +99,9 @@ static void comes_back_as_it_was(void **state)
     CHECK_STATUS("restore", restore(file, to), ST_OK);
     assert_true(is_there(to, "contents/file0") && is_there(to, "index/file1") && is_there(to, "seen/file2"));
     assert_false(is_there(to, "lock") || is_there(to, "coord/admin.token") || is_there(to, "orb-backup.json"));
+    snprintf(path, sizeof(path), "%s/contents/file0", to);
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(sb.st_mtim.tv_sec, 5000);
     snprintf(path, sizeof(path), "%s/coord/file3", to);
     assert_int_equal(stat(path, &sb), 0);
     assert_int_equal(sb.st_mode & 0777, 0600);

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/rng.h"
@@ -173,6 +174,35 @@ static void the_oldest_files_go(void **state)
     buf_done(&text);
 }
 
+/* Or a forgotten page would make the others be kept longer. */
+static void files_that_are_written_anew_are_as_old_as_they_were(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    struct buf text = {0};
+    unsigned count = 0;
+    write_files(MEMBER_GZIP, 20, 4000);
+    DIR *d = opendir(test_folder());
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[TEST_PATH];
+        test_path(path, e->d_name);
+        if (span_ends(span_str(e->d_name), SPAN(".warc.gz")))
+            assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){{5000, 0}, {5000, 0}}, 0), 0);
+    }
+    closedir(d);
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_OK);
+    assert_true(r.files > 2);
+    buf_done(&r.names);
+    CHECK_STATUS("not so old", warc_expire(test_folder(), false, 0, 5000 * 1000, &r), ST_OK);
+    assert_int_equal(r.files, 0);
+    buf_done(&r.names);
+    CHECK_STATUS("by age", warc_expire(test_folder(), false, 0, 5001 * 1000, &r), ST_OK);
+    buf_done(&r.names);
+    read_files(&text, &count);
+    assert_int_equal(count, 0);
+    buf_done(&text);
+}
+
 static void a_damaged_file_stays_as_it_is(void **state)
 {
     (void)state;
@@ -195,6 +225,7 @@ int main(void)
         TEST_IN_FOLDER(records_go_from_gzip_files),
         TEST_IN_FOLDER(records_go_from_zstd_files),
         TEST_IN_FOLDER(the_oldest_files_go),
+        TEST_IN_FOLDER(files_that_are_written_anew_are_as_old_as_they_were),
         TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
