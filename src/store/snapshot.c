@@ -16,6 +16,7 @@
 #include "store/store.h"
 
 #define TRIES 20
+#define OPEN ".open" /* of a WARC file that is being written */
 #define DEPTH_MAX 8
 
 /* ---- removing ---- */
@@ -70,6 +71,7 @@ struct maker {
     const struct snapshot_opts *o;
     struct buf to; /* the snapshot */
     struct buf a, b;
+    bool has_lost; /* something was gone before it could be linked */
 };
 
 static const char *path_in(struct buf *out, const char *dir, const char *name)
@@ -99,6 +101,18 @@ static bool is_for_now_only(struct span name)
 
 typedef bool name_fn(struct span name);
 
+/* Whether a file that was there a moment ago could be linked; one that was closed meanwhile by its new name. */
+static status link_listed(struct maker *m, struct buf *name)
+{
+    status st = link_file(m, buf_cstr(name));
+    if (st == ST_NOT_FOUND && span_ends(buf_span(name), SPAN(OPEN))) {
+        name->n -= sizeof(OPEN) - 1;
+        st = link_file(m, buf_cstr(name));
+    }
+    m->has_lost |= st == ST_NOT_FOUND;
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
 /* The files of a folder (`sub` empty: of the data folder itself) that `wants` says yes to; with `is_deep` folders too.
  */
 static status link_folder(struct maker *m, const char *sub, name_fn *wants, bool is_deep, unsigned depth)
@@ -116,16 +130,15 @@ static status link_folder(struct maker *m, const char *sub, name_fn *wants, bool
     for (struct dirent *e; st == ST_OK && (e = readdir(d));) {
         struct stat sb;
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || is_for_now_only(span_str(e->d_name)) ||
-            (wants && !wants(span_str(e->d_name))) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
+            (wants && !wants(span_str(e->d_name))))
             continue;
+        bool is_gone = fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) != 0;
         buf_clear(&name);
         buf_printf(&name, "%s%s%s", sub, sub[0] ? "/" : "", e->d_name);
-        if (S_ISREG(sb.st_mode))
-            st = link_file(m, buf_cstr(&name));
+        if (is_gone || S_ISREG(sb.st_mode))
+            st = link_listed(m, &name);
         else if (S_ISDIR(sb.st_mode) && is_deep && depth < DEPTH_MAX)
             st = link_folder(m, buf_cstr(&name), NULL, true, depth + 1);
-        if (st == ST_NOT_FOUND)
-            st = ST_OK; /* gone meanwhile */
     }
     closedir(d);
     buf_done(&path);
@@ -152,8 +165,8 @@ static bool is_journal(struct span name)
 /* What has a step of its own. */
 static bool is_other(struct span name)
 {
-    static const char *const own[] = {"index",    "contents",   "contents.new", "contents.old", "seen",
-                                      "frontier", "checkpoint", "orb.db",       "fleet.db",     "alike.old"};
+    static const char *const own[] = {"index",      "contents", "contents.new", "contents.old", "seen", "frontier",
+                                      "checkpoint", "orb.db",   "fleet.db",     "alike.old",    "warc"};
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (span_is(name, own[i]))
             return false;
@@ -208,7 +221,32 @@ static status copy_store(struct maker *m, struct buf *why)
     return st;
 }
 
-static status make(struct maker *m, struct buf *why)
+/* Texts that are kept are appended before the file they were in goes: looked through once more, they are there. */
+static status link_contents(struct maker *m)
+{
+    status st = ST_OK;
+    for (unsigned i = 0; i < TRIES && st == ST_OK; i++) {
+        m->has_lost = false;
+        /* Where orb.db says so it is about to take the other's place; else it is removed again. */
+        st = link_folder(m, "contents.new", NULL, false, 0);
+        if (st == ST_OK)
+            st = link_folder(m, "contents", NULL, false, 0);
+        if (st != ST_OK || !m->has_lost)
+            return st;
+    }
+    return ST_AGAIN;
+}
+
+/* When packages come so fast that there is always another mark, the last one has to do: what came behind it while the
+ * rest was linked is sent again, and may be there twice. */
+static status link_warc(struct maker *m)
+{
+    static const char *const folders[] = {"warc", "warc/seen"};
+    status st = link_set(m, "warc/mark", folders, 2);
+    return st == ST_AGAIN ? ST_OK : st;
+}
+
+static status make_once(struct maker *m, struct buf *why)
 {
     static const char *const index[] = {"index"};
     status st = m->o->no_index ? ST_OK : link_set(m, "index/manifest", index, 1);
@@ -220,7 +258,31 @@ static status make(struct maker *m, struct buf *why)
         st = link_folder(m, "", is_other, true, 0);
     if (st == ST_OK)
         st = copy_store(m, why);
-    return st == ST_OK ? link_folder(m, "contents", NULL, false, 0) : st;
+    if (st == ST_OK)
+        st = link_contents(m);
+    return st == ST_OK ? link_warc(m) : st;
+}
+
+/* 0: not there. */
+static uint64_t contents_inode(struct maker *m)
+{
+    struct stat sb;
+    return stat(path_in(&m->a, m->o->data_dir, "contents"), &sb) == 0 ? (uint64_t)sb.st_ino : 0;
+}
+
+/* Texts that are made anew have other numbers, which index and database must agree with. */
+static status make(struct maker *m, struct buf *why)
+{
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint64_t before = contents_inode(m);
+        status st = make_once(m, why);
+        if (st != ST_OK || before == contents_inode(m))
+            return st;
+        snapshot_remove(m->to.p);
+        if (mkdir(m->to.p, 0700) != 0)
+            return ST_IO;
+    }
+    return ST_AGAIN;
 }
 
 status snapshot_make(const struct snapshot_opts *o, struct buf *dir, struct buf *why)

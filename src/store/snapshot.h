@@ -9,7 +9,10 @@
  *     journals                    grow on: a record more is a page that need not be fetched again
  *     inbox and all others
  *     orb.db                      has every page from before the checkpoint
- *     contents                    has every text that orb.db names
+ *     contents                    has every text that orb.db names; looked through again when files of it went, and all
+ *                                 begins again when it was made anew (apply/remake.h)
+ *     warc                        has every record of a package that orb.db knows; its mark first, and again when
+ * another came: what is behind it does not count
  *
  * Files are never written over, only appended to and removed, so that a link keeps what it has. */
 #pragma once

@@ -2,19 +2,24 @@
  * hostile makes nothing. */
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/rng.h"
 #include "codec/tar.h"
+#include "codec/zip.h"
 #include "codec/zip_stream.h"
 #include "store/backup.h"
+#include "store/contents.h"
 #include "store/file.h"
 #include "store/fleet.h"
 #include "store/snapshot.h"
 #include "store/store.h"
+#include "store/warc_files.h"
 #include "test_folder.h"
 
 static void make_folder(const char *dir)
@@ -180,6 +185,196 @@ static void a_copy_is_of_one_moment(void **state)
 
 /* ---- bad ones ---- */
 
+#define ROUNDS 15
+
+static wall_ms wall_now(void)
+{
+    return 1700000000000;
+}
+
+static void draw(void *self, void *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((unsigned char *)to)[i] = (unsigned char)rng_u64(self);
+}
+
+static struct warc_files *open_warc(const char *dir, struct rng *rng)
+{
+    char path[TEST_PATH * 2];
+    struct buf why = {0};
+    struct warc_files *f = NULL;
+    snprintf(path, sizeof(path), "%s/warc", dir);
+    struct warc_files_opts o = {.dir = path,
+                                .kind = MEMBER_GZIP,
+                                .bytes_max = 1500,
+                                .is_marked = true,
+                                .info = {.software = SPAN("orb"), .hostname = SPAN("box")},
+                                .wall = wall_now,
+                                .draw = draw,
+                                .draw_self = rng};
+    CHECK_STATUS("warc", warc_files_open(&o, &f, &why), ST_OK);
+    buf_done(&why);
+    return f;
+}
+
+/* Packages, one record each, and a new file every few of them. */
+static void *archive_on(void *arg)
+{
+    struct writing *w = arg;
+    struct rng rng;
+    struct buf out = {0};
+    char dir[TEST_PATH];
+    test_path(dir, "data");
+    rng_seed(&rng, 5);
+    struct warc_files *f = open_warc(dir, &rng);
+    struct warc_writer *writer = warc_writer_new(MEMBER_GZIP, draw, &rng);
+    for (unsigned i = 1; !atomic_load(&w->is_stopping); i++) {
+        char url[64], tag[32];
+        snprintf(url, sizeof(url), "http://a.example/%06u", i);
+        snprintf(tag, sizeof(tag), "1:%u", i);
+        struct warc_capture c = {.url = span_str(url), .at = 1, .head = SPAN("HTTP/1.1 200 OK\r\n\r\n")};
+        struct digest160 payload = warc_payload_digest(&c);
+        buf_clear(&out);
+        warc_put_capture(writer, &c, &payload, NULL, &out);
+        if (warc_files_append_once(f, buf_span(&out), NULL, 0, span_str(tag)) != ST_OK)
+            break;
+        atomic_store(&w->rounds, i);
+        usleep(2000);
+    }
+    warc_files_close(f);
+    warc_writer_free(writer);
+    buf_done(&out);
+    return NULL;
+}
+
+/* Up to which package everything is in the files. */
+static unsigned packages_in(const char *dir)
+{
+    char path[TEST_PATH * 4];
+    struct buf text = {0};
+    unsigned n = 0;
+    snprintf(path, sizeof(path), "%s/warc", dir);
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (!span_ends(span_str(e->d_name), SPAN(".warc.gz")))
+            continue;
+        snprintf(path, sizeof(path), "%s/warc/%s", dir, e->d_name);
+        struct span zipped = test_read_file(path);
+        CHECK_STATUS(e->d_name, unzip_gzip(zipped, 1u << 26, &text), ST_OK);
+        free((char *)zipped.p);
+    }
+    closedir(d);
+    for (;; n++) {
+        char url[64];
+        snprintf(url, sizeof(url), "http://a.example/%06u", n + 1);
+        if (span_search(buf_span(&text), span_str(url), false) == text.n)
+            break;
+    }
+    buf_done(&text);
+    return n;
+}
+
+static void no_warc_file_is_lost_while_files_are_closed(void **state)
+{
+    (void)state;
+    char dir[TEST_PATH], file[TEST_PATH];
+    struct writing w = {0};
+    struct rng rng;
+    pthread_t thread;
+    test_path(dir, "data");
+    test_path(file, "backup");
+    make_folder(dir);
+    rng_seed(&rng, 6);
+    assert_int_equal(pthread_create(&thread, NULL, archive_on, &w), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char name[16], to[TEST_PATH];
+        unsigned before;
+        while ((before = atomic_load(&w.rounds)) < 3 * (i + 1))
+            usleep(1000);
+        CHECK_STATUS("back up", back_up(dir, file, false), ST_OK);
+        snprintf(name, sizeof(name), "again%u", i);
+        test_path(to, name);
+        CHECK_STATUS("restore", restore(file, to), ST_OK);
+        warc_files_close(open_warc(to, &rng));
+        unsigned got = packages_in(to);
+        if (got < before)
+            fail_msg("backup %u: %u packages were there, %u came back", i, before, got);
+    }
+    atomic_store(&w.is_stopping, true);
+    pthread_join(thread, NULL);
+}
+
+#define KEYS 50
+
+static bool is_newest(void *arg, const struct contents_record *r)
+{
+    return r->fetch_number == ((uint64_t *)arg)[r->key];
+}
+
+/* Every page has one record that counts, which is written again and again. */
+static void *compact_on(void *arg)
+{
+    struct writing *w = arg;
+    char dir[TEST_PATH];
+    struct contents *log = NULL;
+    uint64_t newest[KEYS + 1] = {0};
+    test_path(dir, "data/contents");
+    CHECK_STATUS("contents", contents_open(dir, &log), ST_OK);
+    for (uint64_t i = 1; i <= KEYS; i++) {
+        newest[i] = i;
+        CHECK_STATUS("append", contents_append(log, &(struct contents_record){.key = i, .fetch_number = i}), ST_OK);
+    }
+    for (unsigned i = 1; !atomic_load(&w->is_stopping); i++) {
+        if (contents_compact(log, 0, is_newest, newest) != ST_OK)
+            break;
+        atomic_store(&w->rounds, i);
+        usleep(200);
+    }
+    contents_free(log);
+    return NULL;
+}
+
+static status note_key(void *arg, const struct contents_record *r)
+{
+    ((bool *)arg)[r->key] = true;
+    return ST_OK;
+}
+
+static void no_text_is_lost_while_files_are_written_anew(void **state)
+{
+    (void)state;
+    char dir[TEST_PATH], path[TEST_PATH];
+    struct writing w = {0};
+    pthread_t thread;
+    test_path(dir, "data");
+    make_folder(dir);
+    for (unsigned i = 0; i < 300; i++) { /* they take a while to link */
+        char name[32];
+        snprintf(name, sizeof(name), "data/contents/other%u", i);
+        test_path(path, name);
+        CHECK_STATUS(name, file_replace(path, SPAN("x")), ST_OK);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, compact_on, &w), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        struct buf made = {0}, why = {0};
+        bool has[KEYS + 1] = {0};
+        while (atomic_load(&w.rounds) <= i)
+            usleep(1000);
+        CHECK_STATUS("snapshot", snapshot_make(&(struct snapshot_opts){.data_dir = dir}, &made, &why), ST_OK);
+        snprintf(path, sizeof(path), "%s/contents", buf_cstr(&made));
+        CHECK_STATUS("read", contents_each(path, 0, note_key, has, NULL), ST_OK);
+        for (unsigned k = 1; k <= KEYS; k++)
+            if (!has[k])
+                fail_msg("snapshot %u: text %u is lost", i, k);
+        snapshot_remove(made.p);
+        buf_done(&made);
+        buf_done(&why);
+    }
+    atomic_store(&w.is_stopping, true);
+    pthread_join(thread, NULL);
+}
+
 static void damage_is_noticed_and_makes_nothing(void **state)
 {
     (void)state;
@@ -343,6 +538,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(comes_back_as_it_was),
         TEST_IN_FOLDER(a_copy_is_of_one_moment),
+        TEST_IN_FOLDER(no_warc_file_is_lost_while_files_are_closed),
+        TEST_IN_FOLDER(no_text_is_lost_while_files_are_written_anew),
         TEST_IN_FOLDER(damage_is_noticed_and_makes_nothing),
         TEST_IN_FOLDER(hostile_archives_make_nothing),
         TEST_IN_FOLDER(a_failure_leaves_nothing_under_the_name),
