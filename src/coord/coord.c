@@ -352,10 +352,17 @@ static status open_rest(struct coord *c, struct buf *why)
                                               .public_url = c->o.public_url,
                                               .version = c->o.version},
                          &c->serve);
-    if (st == ST_OK)
-        st = start_server(c, why);
+    return st;
+}
+
+/* From here on other threads read and change what is there: everything before is done without the lock. */
+static status open_doors(struct coord *c, struct buf *why)
+{
+    status st = start_server(c, why);
     if (st == ST_OK)
         st = admin_new(c, &c->admin, why);
+    if (st == ST_OK)
+        ingest_start(c->ingest);
     return st;
 }
 
@@ -375,8 +382,11 @@ status coord_new(const struct coord_opts *o, struct coord **out, struct buf *why
         st = channels_adopt(c, why);
     if (st == ST_OK)
         st = channels_tell_again(c, why);
+    if (st == ST_OK)
+        st = ingest_continue(c->ingest);
+    if (st == ST_OK)
+        st = open_doors(c, why);
     if (st == ST_OK) {
-        ingest_start(c->ingest);
         *out = c;
     } else {
         if (!why->n)

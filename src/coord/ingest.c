@@ -422,8 +422,7 @@ static status note_number(void *arg, const struct page *p)
     return ST_OK;
 }
 
-/* A folder that `orb crawl` filled goes on where that ended. */
-static status continue_numbers(struct ingest *i)
+status ingest_continue(struct ingest *i)
 {
     struct highest h = {0};
     if (i->c->next_fetch > 1)
@@ -482,7 +481,6 @@ status ingest_new(struct coord *c, struct ingest **out, struct buf *why)
 
 void ingest_start(struct ingest *i)
 {
-    note_trouble(i->c, continue_numbers(i), "read the pages that are there");
     i->has_thread = true;
     if (pthread_create(&i->thread, NULL, run, i) != 0)
         abort(); /* no thread means no memory for one */

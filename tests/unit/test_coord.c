@@ -2,7 +2,9 @@
  * connections; no crawling happens here. */
 #include "test.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -11,6 +13,7 @@
 #include "coord/state.h"
 #include "io/clock.h"
 #include "io/http_call.h"
+#include "store/store.h"
 #include "test_folder.h"
 #include "wire/package.h"
 #include "wire/paths.h"
@@ -647,6 +650,71 @@ static void packages_are_taken_once_in_order_and_whole(void **state)
     close_stage(&s);
 }
 
+/* ---- starting ---- */
+
+/* A port that nobody listens on. */
+static int free_port(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof(to);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&to, n), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&to, &n), 0);
+    close(fd);
+    return ntohs(to.sin_port);
+}
+
+static bool is_listening(int port)
+{
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool is = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0;
+    close(fd);
+    return is;
+}
+
+struct doors {
+    int port, admin_port;
+    unsigned adopted, open;
+};
+
+/* The folder's crawl was adopted just now: what follows is not done either. */
+static void look_at_doors(void *self, log_level level, struct span line)
+{
+    struct doors *d = self;
+    if (!memmem(line.p, line.n, "goes on with agents", 19))
+        return;
+    d->adopted++;
+    d->open += is_listening(d->port) + is_listening(d->admin_port);
+}
+
+static void nobody_is_answered_before_all_of_the_folder_is_there(void **state)
+{
+    struct doors d = {.port = free_port(), .admin_port = free_port()};
+    const struct log log = {.level = LOG_INFO, .sink = look_at_doors, .self = &d};
+    struct stage s = {.dir = test_folder(), .opts = {.port = d.port, .admin_port = d.admin_port, .log = &log}};
+    struct span seed = SPAN("http://one.example/");
+    struct channel *channel;
+    struct store *store;
+    struct buf packed = {0}, why = {0};
+    CHECK_STATUS("channel", channel_new(&(struct channel_opts){.seeds = &seed, .seed_count = 1}, &channel, &why),
+                 ST_OK);
+    channel_pack(channel, &packed);
+    CHECK_STATUS("open", store_open(s.dir, STORE_WRITE, &store, &why), ST_OK);
+    CHECK_STATUS("put", store_channel_put(store, channel_id(channel), buf_span(&packed)), ST_OK);
+    store_free(store);
+    channel_free(channel);
+    start(&s);
+    assert_int_equal(d.adopted, 1);
+    assert_int_equal(d.open, 0);
+    CHECK("agents are answered now", is_listening(d.port));
+    CHECK("people are answered now", is_listening(d.admin_port));
+    buf_done(&packed);
+    buf_done(&why);
+    close_stage(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -656,6 +724,7 @@ int main(void)
         TEST_IN_FOLDER(a_network_has_one_agent_and_moves_after_its_confirmation),
         TEST_IN_FOLDER(a_silent_agent_loses_its_networks_when_its_lease_is_over),
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
+        TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
