@@ -24,6 +24,7 @@
 #define PUBLISH_MS 2000
 #define GATHER_MS 30000 /* after so long without a package, texts of links are brought into the index */
 #define RETRY_MS 2000   /* after the disk said no */
+#define SYNC_PACKAGES 8 /* share the wait for the disk, when so many are there */
 #define CHARACTER_MAX 4 /* bytes: a text that was cut is shorter than its ceiling by less */
 
 struct ingest {
@@ -53,6 +54,7 @@ struct ingest {
     uint64_t next; /* fetch number */
     unsigned new_sites;
     uint64_t strange; /* visits that are none of its agent's business */
+    bool is_archived; /* answers of it were kept */
     struct buf packed;
 };
 
@@ -200,6 +202,7 @@ static status take_visit(void *arg, uint64_t task, summary_kind kind, const stru
     s.links = links;
     if (is_kept && !warc_store_visit(i->archive, &s))
         i->strange++; /* the visit itself counts */
+    i->is_archived |= is_kept;
     s.capture = (struct span){0};
     uint64_t key = siphash(&c->key, s.url);
     bool is_known = false;
@@ -277,6 +280,7 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
     i->next = p->base;
     i->new_sites = 0;
     i->strange = 0;
+    i->is_archived = false;
     warc_store_begin(i->archive, p->agent, p->sequence);
     if (st == ST_OK) /* its signature was checked when it came */
         st = package_read(buf_span(&bytes), NULL, NULL, take_visit, i);
@@ -291,11 +295,19 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
         st = warc_store_commit(i->archive);
     if (st == ST_OK)
         st = apply_commit(i->apply);
-    if (st == ST_OK)
-        st = mark_applied(i, p);
     if (st != ST_OK)
         apply_rollback(i->apply);
-    i->stats.packages += st == ST_OK;
+    return st;
+}
+
+/* Those that were applied are in the store for good: only now are they gone from the inbox. */
+static status settle_packages(struct ingest *i, const struct fleet_package *list, size_t n)
+{
+    status st = n ? store_sync(i->store) : ST_OK;
+    for (size_t k = 0; k < n && st == ST_OK; k++) {
+        st = mark_applied(i, &list[k]);
+        i->stats.packages += st == ST_OK;
+    }
     return st;
 }
 
@@ -370,13 +382,21 @@ static void work_off(struct ingest *i)
     pthread_mutex_lock(&c->lock);
     status st = fleet_package_waiting(c->fleet, note_waiting, i);
     pthread_mutex_unlock(&c->lock);
-    for (size_t k = 0; st == ST_OK && k < i->waiting_count && !is_stopping(i); k++) {
+    size_t settled = 0, k = 0;
+    for (; st == ST_OK && k < i->waiting_count && !is_stopping(i); k++) {
         st = apply_package(i, &i->waiting[k]);
+        /* The archive knows of one package alone that it has it already. */
+        if (st == ST_OK && (i->is_archived || k + 1 - settled == SYNC_PACKAGES)) {
+            st = settle_packages(i, i->waiting + settled, k + 1 - settled);
+            settled = k + 1;
+        }
         i->is_ungathered = true;
         i->applied = clock_mono();
         publish(i, i->applied);
         show(i, i->waiting_count - k - (st == ST_OK));
     }
+    if (st == ST_OK)
+        st = settle_packages(i, i->waiting + settled, k - settled);
     i->stats.trouble = st;
     show(i, st == ST_OK && !is_stopping(i) ? 0 : i->waiting_count);
     if (st != ST_OK) {

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "coord/state.h"
 #include "io/clock.h"
 #include "io/http_call.h"
+#include "store/file.h"
 #include "store/store.h"
 #include "test_folder.h"
 #include "wire/package.h"
@@ -650,6 +652,43 @@ static void packages_are_taken_once_in_order_and_whole(void **state)
     close_stage(&s);
 }
 
+static void a_package_waits_until_the_store_is_on_the_disk(void **state)
+{
+    static const char *const first[] = {"http://one.example/", NULL}, *const second[] = {"http://one.example/a", NULL};
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0};
+    struct put_answer put;
+    struct buf one = {0}, two = {0};
+    char path[TEST_PATH];
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    add_channel(&s, "http://one.example/", SCOPE_SITE);
+    UNTIL(&p, seen, seen.tasks == 1);
+    make_package(&p, 1, seen.task, first, "127.1.1.1", &one);
+    make_package(&p, 2, seen.task, second, "127.1.1.1", &two);
+    assert_int_equal(put_piece(&p, 1, 0, one.n, buf_span(&one), &put), 200);
+    wait_docs(&s, 1);
+    wait_applied(&s, 1, 1);
+    /* Its file, the folder and the ledger; its texts; then the disk fails. */
+    file_inject_sync_fault(4, EIO);
+    int code = put_piece(&p, 2, 0, two.n, buf_span(&two), &put);
+    usleep(500000);
+    test_path(path, "inbox/1-2");
+    bool is_kept = access(path, F_OK) == 0;
+    file_inject_sync_fault(0, 0);
+    assert_int_equal(code, 200);
+    CHECK("it is still in the inbox", is_kept);
+    wait_applied(&s, 1, 2);
+    assert_int_not_equal(access(path, F_OK), 0);
+    wait_docs(&s, 2);
+    buf_done(&one);
+    buf_done(&two);
+    buf_done(&seen.texts);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 /* ---- starting ---- */
 
 /* A port that nobody listens on. */
@@ -724,6 +763,7 @@ int main(void)
         TEST_IN_FOLDER(a_network_has_one_agent_and_moves_after_its_confirmation),
         TEST_IN_FOLDER(a_silent_agent_loses_its_networks_when_its_lease_is_over),
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
+        TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
