@@ -67,14 +67,16 @@ status agent_save(struct agent *a)
     a->state.bandwidth = a->bandwidth;
     state_pack(&a->state, &packed);
     a->is_state_dirty = false;
+    uint64_t done = a->state.orders_done;
     pthread_mutex_unlock(&a->lock);
     status st = state_write(a->data, buf_span(&packed));
-    pthread_mutex_unlock(&a->save_lock);
-    if (st != ST_OK) {
-        pthread_mutex_lock(&a->lock);
+    pthread_mutex_lock(&a->lock);
+    if (st == ST_OK)
+        a->orders_saved = done;
+    else
         a->is_state_dirty = true;
-        pthread_mutex_unlock(&a->lock);
-    }
+    pthread_mutex_unlock(&a->lock);
+    pthread_mutex_unlock(&a->save_lock);
     buf_done(&packed);
     return st;
 }
@@ -216,12 +218,13 @@ static void take_snapshot(struct agent *a, const struct crawl_stats *s)
 {
     pthread_mutex_lock(&a->lock);
     struct snapshot *n = &a->snapshot;
-    if (n->r.orders_done != a->state.orders_done)
+    if (n->r.orders_done != a->orders_saved)
         pthread_cond_broadcast(&a->changed);
     arena_reset(&n->arena);
-    /* Orders that are done, and tasks as they are since: in one report the two must not be of different moments. */
+    /* Orders that are done, and tasks as they are since: in one report the two must not be of different moments. What
+     * is said to be done is forgotten by the coordinator: it is on our disk before. */
     n->r = (struct report){.activity = activity_of(a),
-                           .orders_done = a->state.orders_done,
+                           .orders_done = a->orders_saved,
                            .requests = a->state.totals.requests,
                            .pages = a->state.totals.pages,
                            .bytes_crawled = a->state.totals.bytes_crawled,
@@ -672,7 +675,7 @@ static status open_rest(struct agent *a, struct buf *why)
     a->sent_before = a->state.totals.bytes_sent;
     a->crawled_at_start = a->state.totals.bytes_crawled;
     a->bandwidth = a->state.bandwidth;
-    a->orders_taken = a->state.orders_done;
+    a->orders_taken = a->orders_saved = a->state.orders_done;
     return ST_OK;
 }
 

@@ -90,6 +90,7 @@ struct agent {
     bool was_opened;                          /* the crawl, or it failed: what can be known of the folder is */
     struct agent_order *orders, **orders_end; /* owned; carried out in this order */
     uint64_t orders_taken;                    /* highest number that is in line or done */
+    uint64_t orders_saved;                    /* state.orders_done as it is on the disk: what is reported */
     size_t orders_open;                       /* in line or being carried out */
     bool has_all_orders;                      /* the last answer brought none that is new */
     bool wants_setup;

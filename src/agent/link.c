@@ -456,6 +456,26 @@ static void note_have(struct link *l, uint64_t have, uint64_t acknowledged_befor
     agent_wake(a);
 }
 
+/* The coordinator gives all that is open from the lowest on. When that is not the next one for us, those in between
+ * were carried out by somebody whom this folder does not remember: a machine before this one, or a later state of this
+ * folder. */
+static void skip_forgotten(struct agent *a, const struct poll_answer *p)
+{
+    pthread_mutex_lock(&a->lock);
+    uint64_t next = p->order_count ? p->orders[0].number : 0, known = a->orders_taken;
+    bool is_behind = next > known + 1 && !a->orders_open;
+    if (is_behind) {
+        a->orders_taken = a->state.orders_done = next - 1;
+        a->is_state_dirty = true;
+    }
+    pthread_mutex_unlock(&a->lock);
+    if (is_behind)
+        log_write(a->log, LOG_WARN, "link",
+                  "orders were carried out that this folder does not know: it goes on with those that come "
+                  "known=%llu done=%llu",
+                  (unsigned long long)known, (unsigned long long)next - 1);
+}
+
 static status take_answer(struct link *l, struct span body, mono_ms sent, uint64_t acknowledged)
 {
     struct agent *a = l->a;
@@ -464,6 +484,7 @@ static status take_answer(struct link *l, struct span body, mono_ms sent, uint64
     if (st != ST_OK)
         return ST_PROTOCOL;
     report_arrived(l);
+    skip_forgotten(a, &p);
     pthread_mutex_lock(&a->lock);
     uint64_t taken = a->orders_taken;
     a->has_all_orders = false;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 
 struct admin;
+struct c_agent;
 struct coord;
 
 MUST_USE status admin_new(struct coord *c, struct admin **out, struct buf *why);
@@ -17,3 +18,5 @@ int admin_port(const struct admin *a);
 void admin_tick(struct admin *a, mono_ms now); /* some times a second: samples for charts, sessions that are over */
 /* See coord_admin_link. */
 bool admin_link(struct admin *a, struct buf *out);
+/* Programs that are for every agent: a new one gets them too. coord.lock held. */
+void programs_greet(struct coord *c, struct c_agent *a);

@@ -304,8 +304,6 @@ deed_fn deed_recrawl, deed_recrawl_set;           /* admin_recrawl.c */
 bool read_recrawl_rule(struct ask *r, struct deed *d, struct recrawl_rule *rule);
 void put_recrawl(struct coord *c, struct json *j, const struct c_channel *ch); /* coord.lock held */
 deed_fn deed_programs, deed_program_push, deed_program_do, deed_rotate, deed_update;
-/* Programs that are for every agent: a new one gets them too. coord.lock held. */
-void programs_greet(struct coord *c, struct c_agent *a);
 
 #define PROGRAMS_MAX 200
 struct program_row {

@@ -115,6 +115,13 @@ static void order_settings(struct coord *c, struct c_agent *a)
     agent_tell_delegator(c, a);
 }
 
+void agent_greet(struct coord *c, struct c_agent *a)
+{
+    order_settings(c, a);
+    if (c->forgotten_list.n)
+        forgetting_greet(c, a);
+}
+
 status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **out, struct buf *line, struct buf *why)
 {
     if (!join_name_is_good(f->name)) {
@@ -144,9 +151,7 @@ status agent_add(struct coord *c, const struct agent_form *f, struct c_agent **o
     a->wants_setup = true;
     st = agent_invite(c, a, line);
     if (st == ST_OK)
-        order_settings(c, a);
-    if (st == ST_OK && c->forgotten_list.n)
-        forgetting_greet(c, a);
+        agent_greet(c, a);
     *out = a;
     return st;
 }

@@ -1,15 +1,22 @@
-/* renumber.c - a coordinator that was restored from a backup has forgotten orders that its agents carried out: their
- * numbers are ahead of its own, and what it orders now would look to them like something of the past.
+/* renumber.c - coordinator and agent do not agree which orders were carried out.
  *
- * Its open orders get the numbers that follow those of the agent. An agent that still works on an order of the time
- * that is lost says a lower number than it has taken: so its number has to stand still for a while first. */
+ * A coordinator that was restored from a backup has forgotten orders that its agents carried out: their numbers are
+ * ahead of its own, and what it orders now would look to them like something of the past. Its open orders get the
+ * numbers that follow those of the agent. An agent that still works on an order of the time that is lost says a lower
+ * number than it has taken: so its number has to stand still for a while first.
+ *
+ * An agent on a new machine, or whose folder is an older copy, has forgotten orders that it carried out, and they are
+ * not kept here either: it is told anew what it should know. It goes on with the first order that it is given. */
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "coord/admin.h"
 #include "coord/state.h"
 #include "io/clock.h"
 
 #define STILL_MS 5000
+#define TOLD_ANEW_MS 10000 /* no more often: an agent can forget as often as it likes */
+#define STALE_TASKS_MAX 1000
 
 struct open_orders {
     struct arena arena;
@@ -76,16 +83,101 @@ static void renumber(struct coord *c, struct c_agent *a, uint64_t done)
     arena_done(&g.arena);
 }
 
-void renumber_look(struct coord *c, struct c_agent *a, uint64_t done)
+/* ---- an agent that has forgotten ---- */
+
+/* Networks of the channel that others have by now: the agent may think that they are its own. */
+static void stale_networks(struct coord *c, const struct c_agent *a, const struct c_channel *ch, struct arena *arena,
+                           struct end_order *out)
+{
+    struct span *list = arena_alloc(arena, (ch->host_count + 1) * sizeof(*list));
+    struct table met = {0};
+    out->networks = list;
+    for (size_t i = 0; i < ch->host_count; i++) {
+        const struct c_host *h = table_get(&c->hosts, siphash(&c->key, ch->hosts[i]));
+        if (!h || !h->network || h->network->agent == a->number)
+            continue;
+        struct span text = span_str(h->network->text);
+        uint64_t key = siphash(&c->key, text);
+        if (!table_get(&met, key))
+            list[out->network_count++] = text;
+        table_put(&met, key, h->network);
+    }
+    table_done(&met);
+}
+
+/* A task that it says it has: what is not its business any more ends. */
+static void end_stale(struct coord *c, struct c_agent *a, uint64_t number)
+{
+    const struct c_task *t = task_get(c, number);
+    bool is_its = t && t->agent == a->number && !t->is_ended;
+    struct end_order o = {.task = number}; /* all of it */
+    struct buf body = {0};
+    struct arena arena;
+    arena_init(&arena);
+    if (is_its)
+        stale_networks(c, a, t->channel, &arena, &o);
+    if (!is_its || o.network_count) {
+        end_order_pack(&o, &body);
+        agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    }
+    buf_done(&body);
+    arena_done(&arena);
+}
+
+/* The URLs that it had found are lost like those of an agent that vanished. */
+static void tell_task(struct coord *c, struct c_task *t)
+{
+    for (size_t i = 0; i < t->network_count; i++) {
+        t->networks[i]->was_lost = true;
+        save_network(c, t->networks[i]);
+        channel_tell_links(c, t->channel, t->networks[i]);
+    }
+    t->has_channel = t->has_only_seeds = false;
+    t->wants_states = t->wants_links = t->is_dirty = c->has_dirty = true;
+    save_task(c, t);
+}
+
+static void tell_anew(struct coord *c, struct c_agent *a, const struct report *r)
+{
+    log_write(c->o.log, LOG_WARN, "orders",
+              "an agent has forgotten orders that it carried out: it is told anew agent=%llu done=%llu known=%llu",
+              (unsigned long long)a->number, (unsigned long long)r->orders_done, (unsigned long long)a->orders_done);
+    agent_greet(c, a);
+    programs_greet(c, a);
+    for (size_t i = 0; i < r->task_count && i < STALE_TASKS_MAX; i++)
+        end_stale(c, a, r->tasks[i].task);
+    for (size_t i = 0; i < c->task_count; i++)
+        if (c->tasks[i] && c->tasks[i]->agent == a->number && c->tasks[i]->network_count)
+            tell_task(c, c->tasks[i]);
+}
+
+/* Outcomes that wait to be heard may hold its number back: then it is not looked at yet. */
+static void look_behind(struct coord *c, struct c_agent *a, const struct report *r, mono_ms now)
+{
+    bool is_behind = r->orders_done < a->orders_done;
+    if (is_behind && (r->outcome_count || (a->told_anew && now - a->told_anew < TOLD_ANEW_MS)))
+        return;
+    a->is_in_step = true;
+    if (!is_behind)
+        return;
+    a->told_anew = now;
+    tell_anew(c, a, r);
+}
+
+void renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
 {
     mono_ms now = clock_mono();
+    uint64_t done = r->orders_done;
     if (done <= a->orders_given) {
         a->ahead = 0;
+        if (!a->is_in_step)
+            look_behind(c, a, r, now);
     } else if (a->ahead != done) {
         a->ahead = done;
         a->ahead_since = now;
     } else if (now - a->ahead_since >= STILL_MS) {
         renumber(c, a, done);
         a->ahead = 0;
+        a->is_in_step = true;
     }
 }

@@ -143,6 +143,7 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     if (is_restarted) {
         a->boot = r->boot;
         a->wants_setup = true;
+        a->is_in_step = false;
     }
     /* Of open orders alone, and no more than there are. */
     uint64_t open = a->orders_given - a->orders_done;
@@ -157,7 +158,7 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
         late_orders_done(c, a);
         save_agent(c, a);
     }
-    renumber_look(c, a, r->orders_done);
+    renumber_look(c, a, r);
     for (size_t i = 0; i < r->task_count; i++)
         take_task(c, a, r, &r->tasks[i]);
     for (size_t i = 0; i < r->stray_count; i++)

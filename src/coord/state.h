@@ -117,6 +117,8 @@ struct c_agent {
     agent_activity activity;
     unsigned visiting; /* channels whose visit is under way there: recrawling.h */
     unsigned declined; /* channels whose visit waits because it had no slot, of late */
+    bool is_in_step;   /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
+    mono_ms told_anew; /* it had forgotten some; 0: never */
     uint64_t ahead;    /* it says that it carried out orders up to this one, which we never gave; 0: no */
     mono_ms ahead_since;
 };
@@ -449,6 +451,8 @@ MUST_USE status agent_add(struct coord *c, const struct agent_form *f, struct c_
 MUST_USE status agent_invite(struct coord *c, struct c_agent *a, struct buf *line);
 MUST_USE status agent_change(struct coord *c, struct c_agent *a, const struct agent_form *f, struct buf *why);
 void agent_set_state(struct coord *c, struct c_agent *a, agent_state s);
+/* What an agent has to know before anything else: its settings, and what nobody may ask for. */
+void agent_greet(struct coord *c, struct c_agent *a);
 void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves its networks */
 /* Numbers it, keeps it, wakes its poll. In a transaction the caller does that, when it is committed: what an agent has
  * seen must not be given to another order. If it cannot be, the caller takes orders_given back. */
@@ -544,8 +548,8 @@ void networks_free(struct coord *c);
 /* ---- placing.c; lock held ---- */
 /* Points into the network, and to who may have it: good until the next call. */
 /* ---- renumber.c ---- */
-/* An agent says that it has carried out all orders up to this one. */
-void renumber_look(struct coord *c, struct c_agent *a, uint64_t done);
+/* An agent says that it has carried out all orders up to r->orders_done. */
+void renumber_look(struct coord *c, struct c_agent *a, const struct report *r);
 
 /* ---- late.c ---- */
 void late_add(struct c_task *t, struct c_network *n, const struct c_agent *a, uint64_t order); /* saved by the caller */

@@ -34,6 +34,7 @@ struct fake {
     struct order orders[FAKE_ORDERS_MAX];
     struct buf bodies[FAKE_ORDERS_MAX];
     size_t order_count;
+    uint64_t forgotten; /* so many came before them */
     uint64_t orders_done;
     fake_script *script;
     int step; /* of the script */
@@ -70,7 +71,7 @@ static inline void fake_order(struct fake *f, order_kind kind, struct span body)
     size_t i = f->order_count++;
     assert_true(i < FAKE_ORDERS_MAX);
     buf_put(&f->bodies[i], body);
-    f->orders[i] = (struct order){.number = i + 1, .kind = kind, .body = buf_span(&f->bodies[i])};
+    f->orders[i] = (struct order){.number = f->forgotten + i + 1, .kind = kind, .body = buf_span(&f->bodies[i])};
 }
 
 static inline void fake_sign(struct fake *f, const struct auth *a, struct httpd_answer *ans)
@@ -147,7 +148,8 @@ static inline void fake_poll(struct fake *f, const struct httpd_request *req, st
         fake_note_report(f, &r);
         if (f->script)
             f->script(f, &r);
-        size_t from = (size_t)f->orders_done < f->order_count ? (size_t)f->orders_done : f->order_count;
+        size_t from = f->orders_done > f->forgotten ? (size_t)(f->orders_done - f->forgotten) : 0;
+        from = from < f->order_count ? from : f->order_count;
         struct poll_answer p = {.lease_ms = f->lease_ms,
                                 .have = f->have,
                                 .wants_setup = !f->had_setup,

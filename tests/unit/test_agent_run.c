@@ -1,6 +1,7 @@
 /* The whole agent, but for its main(), against a coordinator and a site that live in this test. */
 #include "test.h"
 
+#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "crawl/channel.h"
 #include "fake_coordinator.h"
 #include "plan/frontier.h"
+#include "store/file.h"
 #include "test_folder.h"
 #include "wire/release.h"
 
@@ -109,6 +111,7 @@ struct world {
     struct probe_report probes[8]; /* as they came, without their texts */
     size_t probe_count;
     struct visit_report visit;
+    uint64_t done_on_full_disk;
 };
 
 static void world_start(struct world *w, fake_script *script)
@@ -174,7 +177,7 @@ static bool task_is(const struct report *r, task_state s)
 
 static bool all_done(const struct fake *f)
 {
-    return f->orders_done == f->order_count;
+    return f->orders_done == f->forgotten + f->order_count;
 }
 
 static size_t visits_of(const struct fake *f, const char *end)
@@ -358,6 +361,61 @@ static void keeps_to_the_owners_refusals(void **state)
     run_agent(&w.fake, more, END_QUIT);
     assert_int_equal(atomic_load(&w.site.requests), 0);
     assert_int_equal(w.fake.stray_count, 0);
+    world_stop(&w);
+}
+
+/* An agent of the same name carried out orders before: this folder knows nothing of them. */
+static void script_forgotten(struct fake *f, const struct report *r)
+{
+    struct world *w = (struct world *)f;
+    if (f->step == 0) {
+        f->forgotten = 57;
+        order_settings(f);
+        order_task(w, "127.0.0.0/24");
+        f->step = 1;
+    } else if (f->step == 1 && all_done(f) && f->visit_count >= SITE_PAGES) {
+        fake_order(f, ORDER_QUIT, (struct span){0});
+        f->step = 2;
+    }
+}
+
+static void goes_on_with_orders_after_those_that_it_does_not_know(void **state)
+{
+    struct world w;
+    static const char *const more[] = {NULL};
+    world_start(&w, script_forgotten);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(w.fake.orders_done, 60);
+    world_stop(&w);
+}
+
+/* The disk is full for a while: an order that is not written down is not done. */
+static void script_full(struct fake *f, const struct report *r)
+{
+    struct world *w = (struct world *)f;
+    if (f->step == 0) {
+        order_settings(f);
+        file_inject_fault(0, ENOSPC);
+        f->polls = 0;
+        f->step = 1;
+    } else if (f->step == 1 && f->polls == 5) {
+        w->done_on_full_disk = r->orders_done;
+        file_inject_fault(0, 0);
+        f->step = 2;
+    } else if (f->step == 2 && all_done(f)) {
+        fake_order(f, ORDER_QUIT, (struct span){0});
+        f->step = 3;
+    }
+}
+
+static void an_order_is_done_when_it_is_on_the_disk(void **state)
+{
+    struct world w;
+    static const char *const more[] = {NULL};
+    world_start(&w, script_full);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(w.fake.step, 3);
+    assert_int_equal(w.done_on_full_disk, 0);
     world_stop(&w);
 }
 
@@ -751,6 +809,8 @@ int main(int argc, char **argv)
         TEST_IN_FOLDER(a_network_that_comes_back_before_it_has_left_stays),
         TEST_IN_FOLDER(reports_hosts_outside_its_networks),
         TEST_IN_FOLDER(keeps_to_the_owners_refusals),
+        TEST_IN_FOLDER(goes_on_with_orders_after_those_that_it_does_not_know),
+        TEST_IN_FOLDER(an_order_is_done_when_it_is_on_the_disk),
         TEST_IN_FOLDER(takes_a_new_key_when_told),
         TEST_IN_FOLDER(sends_again_what_a_restored_coordinator_lost),
         TEST_IN_FOLDER(fetches_pages_for_a_comparison),

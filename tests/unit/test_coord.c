@@ -91,7 +91,8 @@ struct puppet {
     struct http_caller *caller;
     uint64_t number, sequence, package;
     unsigned char nonce[AUTH_NONCE_BYTES];
-    uint64_t orders_done;
+    uint64_t orders_done, boot;
+    uint64_t task; /* that it says it has; 0: none */
     struct http_answer answer;
 };
 
@@ -154,7 +155,7 @@ static void puppet_key(struct puppet *p, struct stage *s, unsigned char seed)
 {
     unsigned char bytes[SIGN_SEED_BYTES];
     memset(bytes, seed, sizeof(bytes));
-    *p = (struct puppet){.stage = s};
+    *p = (struct puppet){.stage = s, .boot = 7};
     sign_key_of(bytes, &p->key);
     puppet_line(p);
 }
@@ -214,11 +215,13 @@ static int puppet_poll(struct puppet *p, const struct outcome *outcomes, size_t 
 {
     struct report r = {.wire_version = WIRE_VERSION,
                        .version = SPAN("1"),
-                       .boot = 7,
+                       .boot = p->boot,
                        .orders_done = p->orders_done,
                        .activity = ACTIVITY_IDLE,
                        .outcomes = outcomes,
-                       .outcome_count = n};
+                       .outcome_count = n,
+                       .tasks = &(struct task_report){.task = p->task, .state = TASK_RUNNING},
+                       .task_count = p->task > 0};
     struct buf body = {0};
     struct arena a;
     struct poll_answer answer;
@@ -227,6 +230,8 @@ static int puppet_poll(struct puppet *p, const struct outcome *outcomes, size_t 
     int code = call(p, "POST", PATH_POLL "?wait=0", buf_span(&body));
     if (code == 200) {
         CHECK_STATUS("poll", poll_answer_unpack(&a, buf_span(&p->answer.body), &answer), ST_OK);
+        if (answer.order_count && p->orders_done == 0) /* those before are forgotten */
+            p->orders_done = answer.orders[0].number - 1;
         for (size_t i = 0; i < answer.order_count; i++) {
             assert_int_equal(answer.orders[i].number, p->orders_done + 1);
             p->orders_done++;
@@ -242,8 +247,8 @@ static int puppet_poll(struct puppet *p, const struct outcome *outcomes, size_t 
 }
 
 struct seen_orders {
-    unsigned tasks, ends, settings, other;
-    uint64_t task, end_order;
+    unsigned tasks, ends, settings, other, channels;
+    uint64_t task, end_order, end_task;
     size_t networks, seeds, hosts_state, states;
     struct buf texts; /* networks, seeds of the newest task order */
 };
@@ -262,12 +267,16 @@ static void note_order(void *arg, const struct order *o)
         s->seeds = t.seed_count;
         s->hosts_state = t.hosts_state_count;
         s->states += t.states > 0;
+        s->channels += t.channel.n > 0;
         for (size_t i = 0; i < t.network_count; i++)
             buf_printf(&s->texts, "%.*s ", SPAN_ARG(t.networks[i]));
         for (size_t i = 0; i < t.seed_count; i++)
             buf_printf(&s->texts, "%.*s ", SPAN_ARG(t.seeds[i]));
     } else if (o->kind == ORDER_END_TASK) {
+        struct end_order e;
+        CHECK_STATUS("end", end_order_unpack(&a, o->body, &e), ST_OK);
         s->ends++;
+        s->end_task = e.task;
         s->end_order = o->number;
     } else if (o->kind == ORDER_SETTINGS) {
         s->settings++;
@@ -689,6 +698,50 @@ static void a_package_waits_until_the_store_is_on_the_disk(void **state)
     close_stage(&s);
 }
 
+/* ---- who has forgotten orders ---- */
+
+static void an_agent_on_a_new_machine_is_told_all_of_it_anew(void **state)
+{
+    struct stage s;
+    struct puppet p, q;
+    struct seen_orders seen = {0}, anew = {0};
+    struct join_line join;
+    struct buf line = {0};
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    add_channel(&s, "http://one.example/", SCOPE_SITE);
+    UNTIL(&p, seen, seen.tasks == 1);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL); /* all is done */
+    pthread_mutex_lock(&s.c->lock);
+    struct c_agent *a = agent_get(s.c, 1);
+    uint64_t done = a->orders_done;
+    CHECK_STATUS("invite", agent_invite(s.c, a, &line), ST_OK);
+    pthread_mutex_unlock(&s.c->lock);
+    CHECK("some were done", done >= 2);
+    CHECK_STATUS("line", join_line_parse(buf_span(&line), &join), ST_OK);
+    puppet_key(&q, &s, 2);
+    q.boot = 8;
+    q.task = 99; /* of a folder that is older than it should be */
+    assert_int_equal(puppet_join(&q, join.token), 200);
+    UNTIL(&q, anew, anew.tasks == 1);
+    CHECK("its settings, and the end of what is not its own", anew.settings == 1 && anew.ends == 1);
+    assert_int_equal(anew.end_task, 99);
+    CHECK("all of the task", anew.task == seen.task && anew.channels == 1 && anew.states == 1 && anew.networks == 1);
+    UNTIL(&q, anew, anew.other == 1); /* known pages are read for their links */
+    CHECK("numbers go on", q.orders_done > done);
+    /* From here on it is like any other; another process of it too. */
+    q.boot = 9;
+    add_channel(&s, "http://three.example/", SCOPE_SITE);
+    UNTIL(&q, anew, anew.tasks == 2);
+    CHECK("nothing twice", anew.settings == 1 && anew.other == 1);
+    buf_done(&line);
+    buf_done(&seen.texts);
+    buf_done(&anew.texts);
+    puppet_done(&p);
+    puppet_done(&q);
+    close_stage(&s);
+}
+
 /* ---- starting ---- */
 
 /* A port that nobody listens on. */
@@ -764,6 +817,7 @@ int main(void)
         TEST_IN_FOLDER(a_silent_agent_loses_its_networks_when_its_lease_is_over),
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
         TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
+        TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
