@@ -394,7 +394,7 @@ static void do_poll(struct coord *c, const struct httpd_request *req, struct cal
         report_note(c, a, &r, req->body);
         polls_wake(c, a); /* one that it gave up */
         struct httpd_later *later = NULL;
-        if ((a->orders_done == a->orders_given || !a->is_in_step) && wait && !c->is_stopping)
+        if ((a->orders_done == a->orders_given || !renumber_agrees(a)) && wait && !c->is_stopping)
             later = httpd_defer(req);
         if (later) {
             a->poll = mem_alloc(sizeof(*a->poll));

@@ -284,6 +284,7 @@ static void begin_again(struct coord *c)
     for (size_t i = 0; i < c->agent_count; i++)
         if (c->agents[i]) {
             c->agents[i]->lease_until = c->started + lease + lease / 10; /* given before we ended, perhaps */
+            c->agents[i]->given_before = c->agents[i]->orders_given;
             agent_tell_delegator(c, c->agents[i]);
         }
     size_t at = 0;

@@ -32,7 +32,7 @@ void polls_answer(struct coord *c, struct c_agent *a, struct buf *body)
     struct gathered g = {0};
     arena_init(&g.arena);
     /* The first order that it gets says which ones came before. */
-    status st = a->is_in_step ? fleet_order_each(c->fleet, a->number, a->orders_done, gather, &g) : ST_OK;
+    status st = renumber_agrees(a) ? fleet_order_each(c->fleet, a->number, a->orders_done, gather, &g) : ST_OK;
     if (st != ST_OK && st != ST_END)
         note_trouble(c, st, "read orders");
     int64_t lease = c->o.lease_ms ? c->o.lease_ms : COORD_LEASE_MS;

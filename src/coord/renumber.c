@@ -164,11 +164,17 @@ static void look_behind(struct coord *c, struct c_agent *a, const struct report 
     tell_anew(c, a, r);
 }
 
-void renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
+bool renumber_agrees(const struct c_agent *a)
+{
+    return a->is_in_step && !a->ahead;
+}
+
+uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
 {
     mono_ms now = clock_mono();
-    uint64_t done = r->orders_done;
-    if (done <= a->orders_given) {
+    /* Before it was heard for the first time, new orders may have the numbers of those that we have forgotten. */
+    uint64_t done = r->orders_done, ours = a->is_in_step ? a->orders_given : a->given_before;
+    if (done <= ours) {
         a->ahead = 0;
         if (!a->is_in_step)
             look_behind(c, a, r, now);
@@ -178,6 +184,7 @@ void renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
     } else if (now - a->ahead_since >= STILL_MS) {
         renumber(c, a, done);
         a->ahead = 0;
-        a->is_in_step = true;
+        a->is_in_step = a->orders_done == done; /* else the disk said no: once more */
     }
+    return ours;
 }

@@ -143,22 +143,23 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     if (is_restarted) {
         a->boot = r->boot;
         a->wants_setup = true;
+        if (a->is_in_step)
+            a->given_before = a->orders_given;
         a->is_in_step = false;
     }
     /* Of open orders alone, and no more than there are. */
-    uint64_t open = a->orders_given - a->orders_done;
+    uint64_t ours = renumber_look(c, a, r), open = a->orders_given - a->orders_done;
     for (size_t i = 0; i < r->outcome_count && open; i++)
-        if (r->outcomes[i].number > a->orders_done && r->outcomes[i].number <= a->orders_given) {
+        if (r->outcomes[i].number > a->orders_done && r->outcomes[i].number <= ours) {
             take_outcome(c, a, &r->outcomes[i]);
             open--;
         }
-    if (r->orders_done > a->orders_done && r->orders_done <= a->orders_given) {
+    if (r->orders_done > a->orders_done && r->orders_done <= ours) {
         a->orders_done = r->orders_done;
         note_trouble(c, fleet_orders_done(c->fleet, a->number, a->orders_done), "forget orders that are done");
         late_orders_done(c, a);
         save_agent(c, a);
     }
-    renumber_look(c, a, r);
     for (size_t i = 0; i < r->task_count; i++)
         take_task(c, a, r, &r->tasks[i]);
     for (size_t i = 0; i < r->stray_count; i++)

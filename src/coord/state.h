@@ -115,11 +115,12 @@ struct c_agent {
     bool is_told_open, is_told_asleep; /* what the delegator thinks */
     unsigned tasks_max, tasks_busy;    /* as it says: that may run at a time; that wait or run besides visits */
     agent_activity activity;
-    unsigned visiting; /* channels whose visit is under way there: recrawling.h */
-    unsigned declined; /* channels whose visit waits because it had no slot, of late */
-    bool is_in_step;   /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
-    mono_ms told_anew; /* it had forgotten some; 0: never */
-    uint64_t ahead;    /* it says that it carried out orders up to this one, which we never gave; 0: no */
+    unsigned visiting;     /* channels whose visit is under way there: recrawling.h */
+    unsigned declined;     /* channels whose visit waits because it had no slot, of late */
+    bool is_in_step;       /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
+    uint64_t given_before; /* not in step: orders up to this one are ours for sure */
+    mono_ms told_anew;     /* it had forgotten some; 0: never */
+    uint64_t ahead;        /* it says that it carried out orders up to this one, which we never gave; 0: no */
     mono_ms ahead_since;
 };
 
@@ -548,8 +549,10 @@ void networks_free(struct coord *c);
 /* ---- placing.c; lock held ---- */
 /* Points into the network, and to who may have it: good until the next call. */
 /* ---- renumber.c ---- */
-/* An agent says that it has carried out all orders up to r->orders_done. */
-void renumber_look(struct coord *c, struct c_agent *a, const struct report *r);
+/* An agent says that it has carried out all orders up to r->orders_done. What it says of those up to the number that is
+ * returned is about ours; of others, about orders that we do not know. */
+uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *r);
+bool renumber_agrees(const struct c_agent *a); /* else it gets no orders */
 
 /* ---- late.c ---- */
 void late_add(struct c_task *t, struct c_network *n, const struct c_agent *a, uint64_t order); /* saved by the caller */

@@ -742,6 +742,58 @@ static void an_agent_on_a_new_machine_is_told_all_of_it_anew(void **state)
     close_stage(&s);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+    char path[TEST_PATH], copy[TEST_PATH];
+    struct buf bytes = {0};
+    test_path(path, from);
+    test_path(copy, to);
+    CHECK_STATUS(from, file_read(path, 64u << 20, &bytes), ST_OK);
+    CHECK_STATUS(to, file_replace(copy, buf_span(&bytes)), ST_OK);
+    buf_done(&bytes);
+}
+
+static void set_state(struct stage *s, agent_state state)
+{
+    pthread_mutex_lock(&s->c->lock);
+    agent_set_state(s->c, agent_get(s->c, 1), state);
+    pthread_mutex_unlock(&s->c->lock);
+}
+
+static void orders_after_a_restore_are_not_those_that_were_forgotten(void **state)
+{
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0}, after = {0};
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    UNTIL(&p, seen, seen.settings == 1);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    stop(&s);
+    copy_file("fleet.db", "backup");
+    start(&s);
+    puppet_line(&p);
+    for (int i = 0; i < 3; i++)
+        set_state(&s, AGENT_PAUSE);
+    UNTIL(&p, seen, seen.settings == 4);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    stop(&s);
+    /* The folder as it was; as many orders as were forgotten are given before the agent calls. */
+    copy_file("backup", "fleet.db");
+    start(&s);
+    puppet_line(&p);
+    for (int i = 0; i < 3; i++)
+        set_state(&s, AGENT_RUN);
+    UNTIL(&p, after, after.settings == 3);
+    assert_int_equal(p.orders_done, 7);
+    (void)puppet_poll(&p, NULL, 0, note_order, &after, NULL);
+    pthread_mutex_lock(&s.c->lock);
+    assert_int_equal(agent_get(s.c, 1)->orders_done, 7);
+    pthread_mutex_unlock(&s.c->lock);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 /* ---- starting ---- */
 
 /* A port that nobody listens on. */
@@ -818,6 +870,7 @@ int main(void)
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
         TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
+        TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
