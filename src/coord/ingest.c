@@ -275,14 +275,20 @@ static status apply_package(struct ingest *i, const struct fleet_package *p)
 {
     struct coord *c = i->c;
     struct buf bytes = {0};
+    struct package_head head;
+    size_t head_bytes;
     status st = inbox_read(c->inbox, p->agent, p->sequence, &bytes);
+    if (st == ST_OK) /* its signature was checked when it came */
+        st = package_head_read(buf_span(&bytes), NULL, &head, &head_bytes);
+    if (st == ST_OK && head.visits != p->visits)
+        st = ST_CORRUPT; /* not the one that got its fetch numbers: an agent sent two at the same time */
     i->package = p;
     i->next = p->base;
     i->new_sites = 0;
     i->strange = 0;
     i->is_archived = false;
     warc_store_begin(i->archive, p->agent, p->sequence);
-    if (st == ST_OK) /* its signature was checked when it came */
+    if (st == ST_OK)
         st = package_read(buf_span(&bytes), NULL, NULL, take_visit, i);
     buf_done(&bytes);
     if (st == ST_OK || is_unreadable(st))

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -698,6 +699,52 @@ static void a_package_waits_until_the_store_is_on_the_disk(void **state)
     close_stage(&s);
 }
 
+static void a_package_has_no_more_visits_than_were_counted(void **state)
+{
+    static const char *const first[] = {"http://one.example/", NULL}, *const second[] = {"http://one.example/a", NULL},
+                             *const swapped[] = {"http://one.example/b", "http://one.example/c", NULL};
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0};
+    struct put_answer put;
+    struct buf one = {0}, two = {0}, other = {0};
+    struct ingest_stats stats;
+    char path[TEST_PATH];
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    add_channel(&s, "http://one.example/", SCOPE_SITE);
+    UNTIL(&p, seen, seen.tasks == 1);
+    make_package(&p, 1, seen.task, first, "127.1.1.1", &one);
+    make_package(&p, 2, seen.task, second, "127.1.1.1", &two);
+    make_package(&p, 2, seen.task, swapped, "127.1.1.1", &other);
+    assert_int_equal(put_piece(&p, 1, 0, one.n, buf_span(&one), &put), 200);
+    wait_docs(&s, 1);
+    wait_applied(&s, 1, 1);
+    /* It is applied and has to be applied once more, because the disk fails; another one is in its place by then. */
+    file_inject_sync_fault(4, EIO);
+    int code = put_piece(&p, 2, 0, two.n, buf_span(&two), &put);
+    usleep(500000);
+    test_path(path, "inbox/1-2");
+    int fd = open(path, O_WRONLY | O_TRUNC);
+    status st = file_write_all(fd, buf_span(&other));
+    close(fd);
+    file_inject_sync_fault(0, 0);
+    assert_int_equal(code, 200);
+    CHECK_STATUS("swapped", st, ST_OK);
+    wait_applied(&s, 1, 2);
+    ingest_get_stats(s.c->ingest, &stats);
+    assert_int_equal(stats.damaged, 1);
+    stop(&s);
+    start(&s);
+    assert_int_equal(docs(&s), 2);
+    buf_done(&one);
+    buf_done(&two);
+    buf_done(&other);
+    buf_done(&seen.texts);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 /* ---- who has forgotten orders ---- */
 
 static void an_agent_on_a_new_machine_is_told_all_of_it_anew(void **state)
@@ -869,6 +916,7 @@ int main(void)
         TEST_IN_FOLDER(a_silent_agent_loses_its_networks_when_its_lease_is_over),
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
         TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
+        TEST_IN_FOLDER(a_package_has_no_more_visits_than_were_counted),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
