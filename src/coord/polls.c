@@ -46,7 +46,7 @@ void polls_answer(struct coord *c, struct c_agent *a, struct buf *body)
     a->lease_until = until;
     a->answered_mono = now;
     struct poll_answer p = {.lease_ms = lease,
-                            .have = a->sequence,
+                            .have = a->sequence - a->is_unsafe,
                             .wants_setup = a->wants_setup,
                             .orders = g.orders,
                             .order_count = g.count};

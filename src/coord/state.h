@@ -81,7 +81,8 @@ struct c_agent {
     unsigned check_left, check_at; /* visits until the next draw, and which of them is checked; not stored */
     /* orders */
     uint64_t orders_given, orders_done;
-    uint64_t sequence;                        /* newest package that is safe here */
+    uint64_t sequence;                        /* newest package that is here */
+    bool is_unsafe;                           /* the disk has not confirmed that it is; not stored */
     uint64_t applied;                         /* all its packages up to this one are in the store; not stored */
     uint64_t packages, package_bytes, visits; /* taken in so far */
     /* not stored */

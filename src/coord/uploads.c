@@ -42,6 +42,36 @@ static void say_whole(struct httpd_answer *ans, uint64_t bytes)
     field_u64(&ans->body, WHOLE, 1);
 }
 
+static void say_trouble(struct coord *c, status st, struct httpd_answer *ans)
+{
+    note_trouble(c, st, "take in a package");
+    ans->status = st == ST_LIMIT ? 413 : 507;
+    buf_puts(&ans->head, "Retry-After: 30\n");
+}
+
+/* Its newest package is in the ledger, and counts when that is on the disk. Lock held. */
+static status make_safe(struct coord *c, struct c_agent *a)
+{
+    status st = fleet_sync(c->fleet);
+    a->is_unsafe = st != ST_OK;
+    if (st == ST_OK)
+        ingest_wake(c->ingest);
+    return st;
+}
+
+/* A package that is here already; so is its line in the ledger, unless the disk failed at that moment. */
+static void say_taken(struct coord *c, uint64_t agent, uint64_t bytes, struct httpd_answer *ans)
+{
+    pthread_mutex_lock(&c->lock);
+    struct c_agent *a = agent_get(c, agent);
+    status st = a && a->is_unsafe ? make_safe(c, a) : ST_OK;
+    pthread_mutex_unlock(&c->lock);
+    if (st == ST_OK)
+        say_whole(ans, bytes);
+    else
+        say_trouble(c, st, ans);
+}
+
 void upload_ask(struct coord *c, uint64_t agent, struct span target, struct httpd_answer *ans)
 {
     uint64_t sequence, last = 0;
@@ -49,7 +79,7 @@ void upload_ask(struct coord *c, uint64_t agent, struct span target, struct http
     if (!sequence_of(target, &sequence) || !look_at(c, agent, &last, key)) {
         ans->status = 400;
     } else if (sequence <= last) {
-        say_whole(ans, 0);
+        say_taken(c, agent, 0, ans);
     } else if (sequence > last + 1) {
         ans->status = 409;
         field_u64(&ans->body, HAVE, 0);
@@ -118,7 +148,7 @@ static status take(struct coord *c, uint64_t agent, const struct package_head *h
             a->package_bytes += bytes;
             save_number(c, "next_fetch", c->next_fetch);
             save_agent(c, a);
-            st = fleet_commit(c->fleet, true);
+            st = fleet_commit(c->fleet, false);
             if (st != ST_OK) {
                 a->sequence--;
                 a->packages--;
@@ -128,10 +158,10 @@ static status take(struct coord *c, uint64_t agent, const struct package_head *h
         }
         if (st != ST_OK)
             fleet_rollback(c->fleet);
+        else
+            st = make_safe(c, a);
     }
     pthread_mutex_unlock(&c->lock);
-    if (st == ST_OK)
-        ingest_wake(c->ingest);
     return st;
 }
 
@@ -169,7 +199,7 @@ void upload_piece(struct coord *c, uint64_t agent, struct span target, struct sp
         return;
     }
     if (sequence <= last) {
-        say_whole(ans, all);
+        say_taken(c, agent, all, ans);
         return;
     }
     if (sequence > last + 1) {
@@ -206,9 +236,7 @@ void upload_piece(struct coord *c, uint64_t agent, struct span target, struct sp
         }
     }
     if (st != ST_OK) {
-        note_trouble(c, st, "take in a package");
-        ans->status = st == ST_LIMIT ? 413 : 507;
-        buf_puts(&ans->head, "Retry-After: 30\n");
+        say_trouble(c, st, ans);
         return;
     }
     field_u64(&ans->body, HAVE, have);

@@ -302,7 +302,7 @@ bool fleet_is_begun(const struct fleet_store *f)
 
 /* What was committed is in the log or, copied back and synced by SQLite before it starts the log again, in the
  * database. The log stays the same file while the database is open; the folder is synced once, for its name. */
-static status sync_log(struct fleet_store *f)
+status fleet_sync(struct fleet_store *f)
 {
     status st = ST_OK;
     if (f->wal_fd < 0) {
@@ -329,7 +329,7 @@ status fleet_commit(struct fleet_store *f, bool is_durable)
         fleet_rollback(f);
     errno = saved;
     f->is_begun = false;
-    return st == ST_OK && is_durable ? sync_log(f) : st;
+    return st == ST_OK && is_durable ? fleet_sync(f) : st;
 }
 
 void fleet_rollback(struct fleet_store *f)

@@ -34,7 +34,10 @@ void fleet_close(struct fleet_store *f);   /* what was not committed is rolled b
 MUST_USE status fleet_copy(struct fleet_store *f, const char *path);
 
 MUST_USE status fleet_begin(struct fleet_store *f);
-MUST_USE status fleet_commit(struct fleet_store *f, bool is_durable); /* not ST_OK from the database: rolled back */
+/* Not ST_OK from the database: rolled back. Durable: with a fleet_sync; when that fails the rest is committed all the
+ * same. */
+MUST_USE status fleet_commit(struct fleet_store *f, bool is_durable);
+MUST_USE status fleet_sync(struct fleet_store *f); /* all that was committed is on the disk */
 bool fleet_is_begun(const struct fleet_store *f);
 void fleet_rollback(struct fleet_store *f); /* harmless when nothing was begun */
 

@@ -699,6 +699,48 @@ static void a_package_waits_until_the_store_is_on_the_disk(void **state)
     close_stage(&s);
 }
 
+static void a_package_whose_line_is_not_on_the_disk_is_taken_with_the_next_try(void **state)
+{
+    static const char *const first[] = {"http://one.example/", NULL}, *const second[] = {"http://one.example/a", NULL};
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0};
+    struct put_answer put;
+    struct buf one = {0}, two = {0};
+    uint64_t have = 0;
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    add_channel(&s, "http://one.example/", SCOPE_SITE);
+    UNTIL(&p, seen, seen.tasks == 1);
+    make_package(&p, 1, seen.task, first, "127.1.1.1", &one);
+    make_package(&p, 2, seen.task, second, "127.1.1.1", &two);
+    assert_int_equal(put_piece(&p, 1, 0, one.n, buf_span(&one), &put), 200);
+    wait_docs(&s, 1);
+    wait_applied(&s, 1, 1);
+    /* Its file and the folder are; the ledger is not. */
+    file_inject_sync_fault(2, EIO);
+    int code = put_piece(&p, 2, 0, two.n, buf_span(&two), &put),
+        again = put_piece(&p, 2, 0, two.n, buf_span(&two), &put);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, &have);
+    file_inject_sync_fault(0, 0);
+    assert_int_equal(code, 507);
+    assert_int_equal(again, 507);
+    assert_int_equal(have, 1);
+    assert_int_equal(put_piece(&p, 2, 0, two.n, buf_span(&two), &put), 200);
+    CHECK("whole", put.is_whole);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, &have);
+    assert_int_equal(have, 2);
+    wait_docs(&s, 2);
+    pthread_mutex_lock(&s.c->lock);
+    assert_int_equal(s.c->next_fetch, 3);
+    pthread_mutex_unlock(&s.c->lock);
+    buf_done(&one);
+    buf_done(&two);
+    buf_done(&seen.texts);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 static void a_package_has_no_more_visits_than_were_counted(void **state)
 {
     static const char *const first[] = {"http://one.example/", NULL}, *const second[] = {"http://one.example/a", NULL},
@@ -916,6 +958,7 @@ int main(void)
         TEST_IN_FOLDER(a_silent_agent_loses_its_networks_when_its_lease_is_over),
         TEST_IN_FOLDER(packages_are_taken_once_in_order_and_whole),
         TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
+        TEST_IN_FOLDER(a_package_whose_line_is_not_on_the_disk_is_taken_with_the_next_try),
         TEST_IN_FOLDER(a_package_has_no_more_visits_than_were_counted),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
