@@ -97,7 +97,10 @@ static void note_refused(void *arg, struct span host, const struct addr *addr, s
 {
     char text[ADDR_TEXT_MAX];
     struct buf b = {0};
-    buf_printf(&b, "%.*s at %s: %.*s", SPAN_ARG(span_cut(host, 0, 255)), addr_format(addr, text), SPAN_ARG(rule));
+    buf_put(&b, span_cut(host, 0, 255));
+    if (addr->family)
+        buf_printf(&b, " at %s", addr_format(addr, text));
+    buf_printf(&b, ": %.*s", SPAN_ARG(rule));
     agent_refused(arg, buf_span(&b));
     buf_done(&b);
 }
@@ -562,6 +565,7 @@ static void done(struct agent *a)
     timings_free(a->timings);
     probes_free(a->probes); /* asks the gate until then */
     gate_free(a->gate);
+    places_free(a->own_refusals);
     spool_free(a->spool);
     session_free(a->session);
     state_done(&a->state);
@@ -640,6 +644,8 @@ static status open_rest(struct agent *a, struct buf *why)
                                            .note_refused = note_refused,
                                            .arg = a});
     a->timings = timings_new(a->boot);
+    if (st == ST_OK)
+        st = refusal_list_own(a->conf, &a->own_refusals);
     a->probes = probes_new(
         &(struct probes_opts){.user_agent = buf_span(&a->user_agent),
                               .ca_file = conf_text(a->conf, CONF_CA_FILE),
@@ -648,6 +654,7 @@ static status open_rest(struct agent *a, struct buf *why)
                               .delay_ms = conf_number(a->conf, CONF_DELAY),
                               .in_lab = in_lab(),
                               .gate = a->gate,
+                              .refused = a->own_refusals,
                               .note_refused = note_refused,
                               .ready = wake_all,
                               .arg = a,

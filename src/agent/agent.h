@@ -68,6 +68,7 @@ struct agent {
     struct session *session;
     struct spool *spool;
     struct gate *gate;
+    struct places *own_refusals; /* refuse-site; NULL: none. Any thread reads it */
     struct timings *timings;
     struct probes *probes;
     struct package_sink *sink;

@@ -139,6 +139,13 @@ static void on_resolved(void *arg, const struct resolved *res)
     ask_robots(r);
 }
 
+static bool is_refused(struct run *r)
+{
+    struct url normal;
+    return url_normalise(&r->arena, &r->url, &url_norm_default, URL_INPUT_MAX, &normal) != ST_OK ||
+           places_find(r->o->refused, &normal);
+}
+
 static void begin_url(struct run *r)
 {
     struct resolved res;
@@ -147,7 +154,7 @@ static void begin_url(struct run *r)
     if (r->at == r->count)
         loop_stop(r->loop);
     else if (url_parse(&r->arena, r->urls[r->at], NULL, &r->url) != ST_OK || !url_is_http(&r->url) ||
-             port_is_bad(r->url.port))
+             port_is_bad(r->url.port) || is_refused(r))
         conclude(r, 0, 0, (struct span){0});
     else if (resolver_peek(r->resolver, r->url.host, &res))
         on_resolved(r, &res);

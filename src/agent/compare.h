@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "io/fetcher.h"
 #include "io/resolver.h"
+#include "web/places.h"
 
 #define COMPARE_URLS_MAX 256 /* of one order */
 
@@ -18,7 +19,8 @@ struct compare_opts {
     struct fetcher_opts fetch;
     struct resolver_opts dns;
     int64_t delay_ms;
-    struct gate *gate; /* borrowed: the owner's refusals */
+    struct gate *gate;            /* borrowed: the owner's refusals */
+    const struct places *refused; /* borrowed: the owner's, of sites; NULL: none */
     atomic_bool *is_cancelled;
 };
 

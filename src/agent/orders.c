@@ -65,6 +65,7 @@ static void *compare_thread(void *arg)
                                                            .hosts = buf_span(&a->hosts_text)},
                                                    .delay_ms = conf_number(a->conf, CONF_DELAY),
                                                    .gate = a->gate,
+                                                   .refused = a->own_refusals,
                                                    .is_cancelled = &j->is_cancelled},
                             o.urls, o.url_count, &j->parts);
     arena_done(&arena);

@@ -375,7 +375,9 @@ static void take_in(struct probes *p)
     while (j) {
         struct job *next = j->next;
         status st = understand(j, j->host);
-        if (st == ST_OK)
+        if (st == ST_OK && j->url && places_find(p->o.refused, &j->parsed))
+            refuse(j, SPAN("refuse-site"));
+        else if (st == ST_OK)
             lane_wait(&p->hosts, siphash(&p->key, j->host), loop_now(p->loop), &j->lane);
         else
             fail(j, st);

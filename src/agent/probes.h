@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "io/resolver.h"
+#include "web/places.h"
 #include "wire/control.h"
 
 #define PROBES_MAX 10000      /* waiting, under way, and results that were not delivered yet; more are not taken */
@@ -29,9 +30,11 @@ struct probes_opts {
     struct span user_agent, ca_file; /* all borrowed until probes_free() */
     bool allow_private;              /* by the owner's word alone */
     struct resolver_opts dns;
-    int64_t delay_ms;  /* the owner's pause between two requests to a host */
-    bool in_lab;       /* io/in_lab.h: that pause is enough on public addresses too */
-    struct gate *gate; /* the owner's refusals */
+    int64_t delay_ms;             /* the owner's pause between two requests to a host */
+    bool in_lab;                  /* io/in_lab.h: that pause is enough on public addresses too */
+    struct gate *gate;            /* the owner's refusals */
+    const struct places *refused; /* the owner's, of sites; NULL: none */
+    /* addr has no family when the site was enough to refuse it */
     void (*note_refused)(void *arg, struct span host, const struct addr *addr, struct span rule);
     void (*ready)(void *arg); /* there are results */
     void *arg;                /* borrowed */

@@ -46,19 +46,16 @@ status refusal_list_put(const char *data, const struct refuse_order *o, struct b
     return st;
 }
 
-status refusal_list_load(const char *data, const struct conf *conf, struct places **out)
+/* The coordinator's `list`, and the owner's own. */
+static status make_set(struct span list, const struct conf *conf, struct places **out)
 {
-    struct buf list = {0};
     size_t n;
     struct sip_key key = draw_key();
     struct places *places = places_new(&key);
     const struct span *own = conf_list(conf, CONF_REFUSE_SITE, &n);
-    status st = read_list(data, &list);
-    if (st == ST_OK)
-        st = places_add_list(places, buf_span(&list), NULL);
+    status st = places_add_list(places, list, NULL);
     for (size_t i = 0; st == ST_OK && i < n; i++)
         st = places_add(places, own[i], NULL);
-    buf_done(&list);
     if (st == ST_OK && places_count(places)) {
         *out = places;
         return ST_OK;
@@ -67,4 +64,19 @@ status refusal_list_load(const char *data, const struct conf *conf, struct place
     if (st == ST_OK)
         *out = NULL;
     return st;
+}
+
+status refusal_list_load(const char *data, const struct conf *conf, struct places **out)
+{
+    struct buf list = {0};
+    status st = read_list(data, &list);
+    if (st == ST_OK)
+        st = make_set(buf_span(&list), conf, out);
+    buf_done(&list);
+    return st;
+}
+
+status refusal_list_own(const struct conf *conf, struct places **out)
+{
+    return make_set((struct span){0}, conf, out);
 }

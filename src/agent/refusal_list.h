@@ -15,3 +15,5 @@
 MUST_USE status refusal_list_put(const char *data, const struct refuse_order *o, struct buf *why);
 /* Both lists together; NULL: nothing is refused. */
 MUST_USE status refusal_list_load(const char *data, const struct conf *conf, struct places **out);
+/* The owner's alone, for what the coordinator asks for beside the crawl. NULL as above. */
+MUST_USE status refusal_list_own(const struct conf *conf, struct places **out);

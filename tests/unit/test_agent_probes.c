@@ -127,6 +127,7 @@ static void site_start(struct site *s, const char *rules)
 struct bed {
     struct probes *probes;
     struct gate *gate;
+    struct places *refused_sites;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned refused;
@@ -171,22 +172,26 @@ static void open_bed(struct bed *b, bool allow_private)
                                            .now = no_time,
                                            .note_refused = note_refused,
                                            .arg = b});
-    b->probes = probes_new(
-        &(struct probes_opts){.user_agent = SPAN("orbweaver/test"),
-                              .allow_private = allow_private,
-                              .dns = {.hosts = SPAN("127.0.0.1 one.example two.example\n127.9.9.9 no.example\n"),
-                                      .server = SPAN("127.0.0.1:9"),
-                                      .timeout_ms = 20},
-                              .gate = b->gate,
-                              .note_refused = note_refused,
-                              .ready = on_ready,
-                              .arg = b});
+    b->refused_sites = places_new(&(struct sip_key){1, 2});
+    CHECK_STATUS("site", places_add(b->refused_sites, SPAN(".refused.example"), NULL), ST_OK);
+    b->probes = probes_new(&(struct probes_opts){
+        .user_agent = SPAN("orbweaver/test"),
+        .allow_private = allow_private,
+        .dns = {.hosts = SPAN("127.0.0.1 one.example two.example a.refused.example\n127.9.9.9 no.example\n"),
+                .server = SPAN("127.0.0.1:9"),
+                .timeout_ms = 20},
+        .gate = b->gate,
+        .refused = b->refused_sites,
+        .note_refused = note_refused,
+        .ready = on_ready,
+        .arg = b});
 }
 
 static void close_bed(struct bed *b)
 {
     probes_free(b->probes);
     gate_free(b->gate);
+    places_free(b->refused_sites);
     arena_done(&b->arena);
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
@@ -347,15 +352,16 @@ static void the_owners_rules_hold_and_refusals_are_noted(void **state)
     struct bed b;
     const struct probe_ask asks[] = {{.id = 1, .url = SPAN("http://no.example/")},
                                      {.id = 2, .address = SPAN("127.9.0.1"), .kind = PROBE_ICMP},
-                                     {.id = 3, .url = SPAN("http://one.example:25/")}};
+                                     {.id = 3, .url = SPAN("http://one.example:25/")},
+                                     {.id = 4, .url = SPAN("http://A.refused.example/")}};
     open_bed(&b, true);
     probes_pause(b.probes, false);
-    add(&b, asks, 3);
-    wait_results(&b, 3);
-    for (uint64_t id = 1; id <= 3; id++)
+    add(&b, asks, 4);
+    wait_results(&b, 4);
+    for (uint64_t id = 1; id <= 4; id++)
         CHECK_STATUS("refused", result_of(&b, id)->st, ST_REFUSED);
     CHECK_SPAN("the address is told", result_of(&b, 1)->address, SPAN("127.9.9.9"));
-    assert_int_equal(b.refused, 3);
+    assert_int_equal(b.refused, 4);
     close_bed(&b);
     open_bed(&b, false); /* and private addresses only where the owner allows them */
     probes_pause(b.probes, false);

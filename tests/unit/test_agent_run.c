@@ -509,6 +509,17 @@ static void script_fetch(struct fake *f, const struct report *r)
     buf_done(&body);
 }
 
+static void fetches_nothing_of_a_site_that_the_owner_refuses(void **state)
+{
+    struct world w;
+    static const char *const more[] = {"--refuse-site", "127.0.0.1", NULL};
+    world_start(&w, script_fetch);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(w.fake.part_count, 3);
+    assert_int_equal(atomic_load(&w.site.requests), 0);
+    world_stop(&w);
+}
+
 static void fetches_pages_for_a_comparison(void **state)
 {
     struct world w;
@@ -814,6 +825,7 @@ int main(int argc, char **argv)
         TEST_IN_FOLDER(takes_a_new_key_when_told),
         TEST_IN_FOLDER(sends_again_what_a_restored_coordinator_lost),
         TEST_IN_FOLDER(fetches_pages_for_a_comparison),
+        TEST_IN_FOLDER(fetches_nothing_of_a_site_that_the_owner_refuses),
         TEST_IN_FOLDER(answers_orders_that_it_does_not_carry_out),
         TEST_IN_FOLDER(carries_out_probes_and_tells_what_came_of_them),
         TEST_IN_FOLDER(hands_over_more_than_a_report_holds),
