@@ -321,11 +321,45 @@ void deed_program_do(struct ask *r, struct deed *d)
 
 /* ---- the coordinator's key ---- */
 
+static status find_identity(void *arg, uint64_t number, struct span packed)
+{
+    struct order o;
+    bool *is_open = arg;
+    *is_open |= order_unpack(packed, &o) == ST_OK && o.kind == ORDER_IDENTITY;
+    return ST_OK;
+}
+
+/* An agent that has not heard of the newest key yet, or has not said so; NULL: all have. coord.lock held. */
+static const struct c_agent *find_unaware(struct coord *c)
+{
+    for (size_t i = 0; i < c->agent_count; i++) {
+        const struct c_agent *a = c->agents[i];
+        bool is_open = false;
+        if (!a || !a->is_joined)
+            continue;
+        note_trouble(c, fleet_order_each(c->fleet, a->number, a->orders_done, find_identity, &is_open), "read orders");
+        if (is_open)
+            return a;
+    }
+    return NULL;
+}
+
+/* Calls are taken that were made for the key before this one, and no older: whoever slept through two rotations would
+ * be locked out. */
 void deed_rotate(struct ask *r, struct deed *d)
 {
     struct signature sig;
     struct buf why = {0}, order = {0};
     pthread_mutex_lock(&r->c->lock);
+    const struct c_agent *unaware = find_unaware(r->c);
+    if (unaware) {
+        deed_fail(d, 409, "refused",
+                  "Agent %s has not heard of the newest key yet and would not be known any more. Wait until it was "
+                  "here, or remove it.",
+                  unaware->name);
+        pthread_mutex_unlock(&r->c->lock);
+        return;
+    }
     pthread_rwlock_wrlock(&r->c->id_lock);
     status st = identity_rotate(r->c->data_dir, &r->c->id, &sig, &why);
     pthread_rwlock_unlock(&r->c->id_lock);

@@ -269,6 +269,18 @@ static void keys_rotate_and_updates_are_kept(void **state)
     memcpy(old, h.c->id.fingerprint_hex, sizeof(old));
     EXPECT(&h, "rotate", post(&h, "/api/v1/identity/rotate", "", WITH_TOKEN), 200);
     CHECK("another key", strcmp(old, h.c->id.fingerprint_hex) != 0 && said(&h, h.c->id.fingerprint_hex));
+    /* One that sleeps must hear of each. */
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=one", WITH_TOKEN), 200);
+    EXPECT(&h, "not joined", post(&h, "/api/v1/identity/rotate", "", WITH_TOKEN), 200);
+    struct c_agent *a = h.c->agents[0];
+    a->is_joined = true;
+    EXPECT(&h, "joined since", post(&h, "/api/v1/identity/rotate", "", WITH_TOKEN), 200);
+    memcpy(old, h.c->id.fingerprint_hex, sizeof(old));
+    EXPECT(&h, "asleep", post(&h, "/api/v1/identity/rotate", "", WITH_TOKEN), 409);
+    CHECK("who it is", said(&h, "Agent one has not heard"));
+    assert_string_equal(old, h.c->id.fingerprint_hex);
+    a->orders_done = a->orders_given;
+    EXPECT(&h, "it has heard", post(&h, "/api/v1/identity/rotate", "", WITH_TOKEN), 200);
     EXPECT(&h, "no signature",
            ask_more(&h, "POST", target, SPAN("binary"), WITH_TOKEN, "Content-Type: application/octet-stream"), 400);
     for (int i = 0; i < 64; i++)
