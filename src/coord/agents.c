@@ -13,6 +13,8 @@
 
 #define POLL_MS_DEFAULT 10000
 #define SAVE_MS 30000 /* figures that only people look at are written this often */
+#define PRUNE_MS (60ll * 60 * 1000)
+#define PACKAGES_KEPT 64 /* of an agent, applied: its record says which one was the last */
 
 struct c_agent *agent_get(struct coord *c, uint64_t number)
 {
@@ -362,6 +364,15 @@ static void notice_absence(struct coord *c, struct c_agent *a, mono_ms now)
         assign_leave_agent(c, a->number, "the agent has not been heard for too long");
 }
 
+/* The ledger has a line for each package that ever came. */
+static void prune_packages(struct coord *c, mono_ms now)
+{
+    if (c->packages_pruned && now - c->packages_pruned < PRUNE_MS)
+        return;
+    c->packages_pruned = now;
+    note_trouble(c, fleet_packages_prune(c->fleet, PACKAGES_KEPT), "forget packages that were applied");
+}
+
 void agents_tick(struct coord *c, mono_ms now)
 {
     bool save = now - c->agents_saved >= SAVE_MS;
@@ -378,4 +389,5 @@ void agents_tick(struct coord *c, mono_ms now)
     c->trusted = trusted;
     if (save)
         c->agents_saved = now;
+    prune_packages(c, now);
 }

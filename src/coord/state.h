@@ -364,7 +364,7 @@ struct coord {
     struct buf forgotten_list;
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
-    mono_ms started, agents_saved, hosts_looked, trials_looked, slow_tick, gathers_until;
+    mono_ms started, agents_saved, packages_pruned, hosts_looked, trials_looked, slow_tick, gathers_until;
     mono_ms orders_again; /* they could not be written down: not before then */
     struct delegator *delegator;
     unsigned trusted;          /* agents past their probation that take networks, as of the last tick */

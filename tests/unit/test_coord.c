@@ -787,6 +787,22 @@ static void a_package_has_no_more_visits_than_were_counted(void **state)
     close_stage(&s);
 }
 
+static void packages_of_long_ago_are_forgotten(void **state)
+{
+    struct stage s;
+    open_stage(&s);
+    pthread_mutex_lock(&s.c->lock);
+    for (uint64_t i = 1; i <= 100; i++) {
+        struct fleet_package p = {.agent = 1, .sequence = i, .base = i, .visits = 1, .is_applied = true};
+        CHECK_STATUS("put", fleet_package_put(s.c->fleet, &p), ST_OK);
+    }
+    agents_tick(s.c, clock_mono() + 2 * 60 * 60 * 1000);
+    CHECK_STATUS("old", fleet_package_applied(s.c->fleet, 1, 1), ST_NOT_FOUND);
+    CHECK_STATUS("new", fleet_package_applied(s.c->fleet, 1, 100), ST_OK);
+    pthread_mutex_unlock(&s.c->lock);
+    close_stage(&s);
+}
+
 /* ---- who has forgotten orders ---- */
 
 static void an_agent_on_a_new_machine_is_told_all_of_it_anew(void **state)
@@ -960,6 +976,7 @@ int main(void)
         TEST_IN_FOLDER(a_package_waits_until_the_store_is_on_the_disk),
         TEST_IN_FOLDER(a_package_whose_line_is_not_on_the_disk_is_taken_with_the_next_try),
         TEST_IN_FOLDER(a_package_has_no_more_visits_than_were_counted),
+        TEST_IN_FOLDER(packages_of_long_ago_are_forgotten),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
