@@ -624,7 +624,9 @@ static void wake_all(void *arg)
 static status open_rest(struct agent *a, struct buf *why)
 {
     size_t n;
+    size_t country_count;
     const struct span *refused = conf_list(a->conf, CONF_REFUSE_NETWORK, &n);
+    const struct span *countries = conf_list(a->conf, CONF_REFUSE_COUNTRY, &country_count);
     uint64_t sent_most;
     const char *hosts = conf_cstr(a->conf, CONF_HOSTS);
     status st = entropy_draw(&a->boot, sizeof(a->boot));
@@ -639,6 +641,8 @@ static status open_rest(struct agent *a, struct buf *why)
         st = spool_new(&(struct spool_opts){.data = a->data, .sent_bytes = sent_most}, &a->spool);
     a->gate = gate_new(&(struct gate_opts){.refused = refused,
                                            .refused_count = n,
+                                           .countries = countries,
+                                           .country_count = country_count,
                                            .allow_private = conf_flag(a->conf, CONF_ALLOW_PRIVATE),
                                            .now = agent_mono,
                                            .note_refused = note_refused,

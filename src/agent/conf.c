@@ -362,6 +362,10 @@ bool conf_check(const struct conf *c, struct buf *err)
     for (size_t i = 0; i < n; i++)
         if (network_parse(refused[i], &network) != ST_OK)
             return bad(err, CONF_REFUSE_NETWORK, refused[i], "not a prefix such as 192.0.2.0/24");
+    refused = conf_list(c, CONF_REFUSE_COUNTRY, &n);
+    for (size_t i = 0; i < n; i++)
+        if (refused[i].n != 2 || !ascii_is_alpha(refused[i].p[0]) || !ascii_is_alpha(refused[i].p[1]))
+            return bad(err, CONF_REFUSE_COUNTRY, refused[i], "not two letters such as DE");
     if (!check_refused_sites(c, err))
         return false;
     return check_lines(c, err) && check_sites(c, err) && check_keys(c, err);

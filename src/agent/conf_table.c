@@ -38,6 +38,9 @@ const struct conf_def conf_table[CONF_COUNT] = {
                                     "cannot set this"},
     [CONF_REFUSE_NETWORK] = {"refuse-network", CONF_IS_LIST, "PREFIX", .is_setting = true,
                              .help = "never fetch from these addresses, such as 192.0.2.0/24; may be repeated"},
+    [CONF_REFUSE_COUNTRY] = {"refuse-country", CONF_IS_LIST, "CODE", .is_setting = true,
+                             .help = "take no networks that are registered in this country, by its two letters, such "
+                                     "as DE; may be repeated"},
     [CONF_REFUSE_SITE] = {"refuse-site", CONF_IS_LIST, "PLACE", .is_setting = true,
                           .help = "never ask anything of example.org, .example.org (with all under it) or "
                                   "https://example.org/a*; may be repeated"},

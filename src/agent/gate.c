@@ -32,6 +32,8 @@ struct gate {
     pthread_mutex_t lock;
     struct network *refused;
     size_t refused_count;
+    struct network *abroad; /* in countries that the owner refuses */
+    size_t abroad_count, abroad_cap;
     struct task **tasks;
     size_t count, cap;
     struct stray strays[GATE_STRAYS_MAX];
@@ -81,6 +83,7 @@ void gate_free(struct gate *g)
         free(g->strays[i].host);
     free(g->tasks);
     free(g->refused);
+    free(g->abroad);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }
@@ -157,6 +160,23 @@ static bool has_site(const struct network *list, size_t n, const struct addr *ad
     return false;
 }
 
+void gate_country(struct gate *g, const struct network *n, struct span country)
+{
+    bool is_refused = false, is_known = false;
+    for (size_t i = 0; i < g->o.country_count; i++)
+        is_refused |= span_eq_nocase(country, g->o.countries[i]);
+    if (!is_refused)
+        return;
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < g->abroad_count; i++)
+        is_known |= network_eq(&g->abroad[i], n);
+    if (!is_known) {
+        g->abroad = mem_grow(g->abroad, &g->abroad_cap, g->abroad_count + 1, sizeof(*g->abroad));
+        g->abroad[g->abroad_count++] = *n;
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
 static bool is_pinned(const struct task *t, struct span host)
 {
     for (size_t i = 0; i < t->host_count; i++)
@@ -176,6 +196,14 @@ bool gate_is_refused(struct gate *g, const struct addr *addr, struct span *rule)
                 *rule = SPAN("refuse-network");
             return true;
         }
+    pthread_mutex_lock(&g->lock);
+    bool is_abroad = has_network(g->abroad, g->abroad_count, &plain);
+    pthread_mutex_unlock(&g->lock);
+    if (is_abroad) {
+        if (rule)
+            *rule = SPAN("refuse-country");
+        return true;
+    }
     if (!g->o.allow_private && addr_classify(&plain) != ADDR_PUBLIC) {
         if (rule)
             *rule = SPAN("private address");

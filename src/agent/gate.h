@@ -20,6 +20,8 @@ struct gate;
 struct gate_opts {
     const struct span *refused; /* prefixes that the owner refuses; checked before */
     size_t refused_count;
+    const struct span *countries; /* that the owner refuses; borrowed */
+    size_t country_count;
     bool allow_private;
     mono_ms (*now)(void *arg);
     /* An address of a task is refused by the owner's rule; any thread. */
@@ -45,6 +47,9 @@ struct gate_task {
 void gate_put(struct gate *g, const struct gate_task *t);
 void gate_remove(struct gate *g, uint64_t task);
 
+/* The coordinator says that a network is registered there: it is refused if the owner refuses that country. */
+void gate_country(struct gate *g, const struct network *n, struct span country);
+
 /* The parts that the tasks have together of a network that others have the rest of; 0: all of it, or nothing. */
 uint16_t gate_parts_of(struct gate *g, const struct network *n);
 /* The network of a task that an address is in, as the coordinator named it; false: none. */
@@ -52,7 +57,7 @@ bool gate_network_of(struct gate *g, const struct addr *addr, struct network *ou
 bool gate_may_use(struct gate *g, struct span host, const struct addr *addr, uint64_t channel);
 /* The host has no address that may be used, and this one: a stray, or refused by the owner's rule. */
 void gate_turned_away(struct gate *g, struct span host, const struct addr *addr, uint64_t channel);
-/* The owner's rules alone. *rule (may be NULL) is the prefix. */
+/* The owner's rules alone. *rule (may be NULL) gets its name. */
 bool gate_is_refused(struct gate *g, const struct addr *addr, struct span *rule);
 
 struct gate_visit {

@@ -160,6 +160,8 @@ static void put_setup(struct link *l, struct report *r)
     r->setup.bandwidth_bytes_per_s = a->bandwidth;
     r->setup.own_sites = conf_list(a->conf, CONF_OWN_SITE, &n);
     r->setup.own_site_count = n;
+    r->setup.refused_countries = conf_list(a->conf, CONF_REFUSE_COUNTRY, &n);
+    r->setup.refused_country_count = n;
     r->has_setup = true;
 }
 

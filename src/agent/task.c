@@ -85,6 +85,7 @@ void task_free(struct task *t)
     buf_done(&t->packed_channel);
     buf_done(&t->program);
     texts_done(&t->networks);
+    texts_done(&t->countries);
     texts_done(&t->hosts);
     texts_done(&t->pinned);
     texts_done(&t->leaving);
@@ -136,7 +137,7 @@ static status check(const struct task *t, const struct task_order *o, uint64_t *
             return ST_INVALID;
         }
     if (t->seeds.count + o->seed_count > TASK_SEEDS_MAX || t->networks.count + o->network_count > CONTROL_LIST_MAX ||
-        t->hosts.count + o->host_count > CONTROL_LIST_MAX) {
+        t->countries.count + o->country_count > CONTROL_LIST_MAX || t->hosts.count + o->host_count > CONTROL_LIST_MAX) {
         buf_puts(why, "too many seeds or networks wait");
         return ST_LIMIT;
     }
@@ -177,6 +178,8 @@ status task_merge(struct task *t, const struct task_order *o, struct buf *why)
     buf_put(&t->program, o->program);
     for (size_t i = 0; i < o->network_count; i++)
         texts_put_new(&t->networks, o->networks[i]);
+    for (size_t i = 0; i < o->country_count; i++)
+        texts_put_new(&t->countries, o->countries[i]);
     for (size_t i = 0; i < o->host_count; i++)
         texts_put_new(&t->hosts, o->hosts[i]);
     for (size_t i = 0; i < o->seed_count; i++)
@@ -208,7 +211,9 @@ static void put_order(const struct task *t, struct buf *out)
                            .known_links = t->known_links,
                            .known_link_count = t->known_link_count,
                            .hosts_state = t->host_states.items,
-                           .hosts_state_count = t->host_states.count};
+                           .hosts_state_count = t->host_states.count,
+                           .countries = t->countries.items,
+                           .country_count = t->countries.count};
     task_order_pack(&o, &body);
     field_text(out, TAG_ORDER, buf_span(&body));
     buf_done(&body);

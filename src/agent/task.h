@@ -35,6 +35,7 @@ struct task {
     uint64_t expected_pages;
     struct buf program;
     struct texts networks, hosts;
+    struct texts countries;          /* of networks: "DE 192.0.2.0/24" */
     struct texts pinned;             /* networks that its pinned hosts were found in */
     struct texts leaving;            /* networks that an order to end has named: asked no more */
     struct texts seeds, host_states; /* until it is started */

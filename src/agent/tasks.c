@@ -121,6 +121,12 @@ void task_tell_gate(struct tasks *t, const struct task *task)
                                             .known_links = task->known_links,
                                             .known_link_count = task->known_link_count,
                                             .is_ending = task->is_ending});
+    for (size_t i = 0; i < task->countries.count; i++) {
+        struct span network = task->countries.items[i], country;
+        struct network at;
+        if (span_split(&network, ' ', &country) && network_parse(network, &at) == ST_OK)
+            gate_country(t->o.gate, &at, country);
+    }
     networks = task_networks(&task->pinned, &a, &n);
     for (size_t i = 0; i < n; i++)
         gate_pinned_put(t->o.gate, task->number, &networks[i]);

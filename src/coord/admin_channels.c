@@ -568,8 +568,10 @@ void deed_network_move(struct ask *r, struct deed *d)
         deed_fail(d, 404, "not_found", "There is no such network. GET /api/v1/networks lists them.");
         d->field = "network";
     } else if (read_target(r, d, &to) && to && !pinning_allows(r->c, n, to)) {
-        struct span line = pin_text(pinning_of(r->c, n));
-        deed_fail(d, 409, "pinned", "A line says who may have it: %.*s", SPAN_ARG(line));
+        const struct pin *pin = pinning_of(r->c, n);
+        struct span line = pin ? pin_text(pin) : SPAN("the agent's owner refuses its country");
+        deed_fail(d, 409, "pinned", "%s: %.*s", pin ? "A line says who may have it" : "It cannot go there",
+                  SPAN_ARG(line));
         d->field = "to";
     } else if (d->code < 400) {
         n->is_fixed = to != 0; /* it stays there, however far that is */

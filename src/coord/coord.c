@@ -286,6 +286,7 @@ static void begin_again(struct coord *c)
             c->agents[i]->lease_until = c->started + lease + lease / 10; /* given before we ended, perhaps */
             c->agents[i]->given_before = c->agents[i]->orders_given;
             agent_tell_delegator(c, c->agents[i]);
+            pinning_take_setup(c, c->agents[i]);
         }
     size_t at = 0;
     for (struct c_host *h; (h = table_next(&c->hosts, &at));)
@@ -422,6 +423,7 @@ static void free_agents(struct coord *c)
             save_agent(c, a);
         buf_done(&a->report);
         buf_done(&a->setup);
+        buf_done(&a->refuses);
         free(a->rtts);
         free(a);
     }

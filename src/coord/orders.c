@@ -1,4 +1,5 @@
 /* orders.c - what an agent has to be told of a task: where it is crawled, what it begins with, what ends. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +55,29 @@ static size_t handed_hosts(struct coord *c, struct arena *a, const struct c_task
     return n;
 }
 
+/* Its owner may refuse some of them, whatever we do. */
+static size_t list_countries(const struct coord *c, struct arena *a, struct c_network *const *networks, size_t count,
+                             struct span **out)
+{
+    struct span *list = arena_alloc(a, (count + 1) * sizeof(*list));
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        char country[3], text[sizeof(country) + COORD_NETWORK_TEXT];
+        network_country(c, networks[i], country);
+        if (country[0]) {
+            snprintf(text, sizeof(text), "%s %s", country, networks[i]->text);
+            list[n++] = arena_copy(a, span_str(text));
+        }
+    }
+    *out = list;
+    return n;
+}
+
 /* A list that goes out in one order or in several: the agent's lists grow with each. */
 struct list {
     const struct span *items;
     size_t count, at;
+    bool is_twice; /* with something as long beside each */
 };
 
 /* As many as fit; one that is larger than that goes alone. */
@@ -66,7 +86,7 @@ static size_t take(struct list *l, size_t *bytes, const struct span **out)
     size_t from = l->at;
     *out = l->items + from;
     while (l->at < l->count && (!*bytes || *bytes + l->items[l->at].n <= COORD_ORDER_BYTES)) {
-        *bytes += l->items[l->at].n + ITEM_BYTES;
+        *bytes += (l->items[l->at].n + ITEM_BYTES) << l->is_twice;
         l->at++;
     }
     return l->at - from;
@@ -74,16 +94,22 @@ static size_t take(struct list *l, size_t *bytes, const struct span **out)
 
 /* A large task becomes several orders, because an answer with a larger one is never taken: the first has the channel,
  * each has what fits. */
-static void order_pieces(struct coord *c, struct c_agent *a, const struct task_order *whole)
+static void order_pieces(struct coord *c, const struct c_task *t, struct c_agent *a, struct arena *arena,
+                         const struct task_order *whole)
 {
-    struct list networks = {whole->networks, whole->network_count, 0}, hosts = {whole->hosts, whole->host_count, 0},
-                seeds = {whole->seeds, whole->seed_count, 0},
-                states = {whole->hosts_state, whole->hosts_state_count, 0};
+    struct list networks = {whole->networks, whole->network_count, 0, true},
+                hosts = {whole->hosts, whole->host_count, 0, false},
+                seeds = {whole->seeds, whole->seed_count, 0, false},
+                states = {whole->hosts_state, whole->hosts_state_count, 0, false};
     struct task_order o = *whole;
     struct buf body = {0};
     size_t bytes = o.channel.n + o.known_link_count * sizeof(*o.known_links);
     do {
+        struct span *countries;
+        struct c_network *const *first = t->networks + networks.at;
         o.network_count = take(&networks, &bytes, &o.networks);
+        o.country_count = list_countries(c, arena, first, o.network_count, &countries);
+        o.countries = countries;
         o.host_count = take(&hosts, &bytes, &o.hosts);
         o.seed_count = take(&seeds, &bytes, &o.seeds);
         o.hosts_state_count = take(&states, &bytes, &o.hosts_state);
@@ -147,7 +173,7 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     o.seeds = seeds;
     o.hosts_state_count = handed_hosts(c, &arena, t, &blob, &handed);
     o.hosts_state = handed;
-    order_pieces(c, a, &o);
+    order_pieces(c, t, a, &arena, &o);
     if (t->wants_links) { /* after their states came */
         recheck_order_pack(&(struct recheck_order){.task = t->number, .is_whole = true}, &body);
         agent_order(c, a, ORDER_RECHECK, buf_span(&body));

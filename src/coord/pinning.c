@@ -75,20 +75,83 @@ const struct pin *pinning_of(const struct coord *c, const struct c_network *n)
     return c->pins ? pin_among(c, c->pins, n) : NULL;
 }
 
-/* Into c->among, which grows as needed: good until the next call. */
-static size_t list_allowed(struct coord *c, const struct pin *pin)
+/* ---- countries that owners refuse ---- */
+
+static bool refuses(const struct c_agent *a, const char country[3])
+{
+    for (size_t i = 0; country[0] && i + 1 < a->refuses.n; i += 2)
+        if (memcmp(a->refuses.p + i, country, 2) == 0)
+            return true;
+    return false;
+}
+
+/* Its country, when some agent's owner refuses that; "". */
+static void refused_country(const struct coord *c, const struct c_network *n, char out[3])
+{
+    bool is_refused = false;
+    out[0] = '\0';
+    if (!c->refusing)
+        return;
+    network_country(c, n, out);
+    for (size_t i = 0; i < c->agent_count && !is_refused; i++)
+        is_refused = c->agents[i] && refuses(c->agents[i], out);
+    if (!is_refused)
+        out[0] = '\0';
+}
+
+void pinning_take_setup(struct coord *c, struct c_agent *a)
+{
+    struct arena arena;
+    struct report r;
+    bool did = a->refuses.n > 0;
+    buf_clear(&a->refuses);
+    arena_init(&arena);
+    if (a->setup.n && report_unpack(&arena, buf_span(&a->setup), &r) == ST_OK)
+        for (size_t i = 0; i < r.setup.refused_country_count; i++) {
+            struct span code = r.setup.refused_countries[i];
+            for (size_t k = 0; code.n == 2 && k < 2; k++)
+                buf_putc(&a->refuses, ascii_is_alpha(code.p[k]) ? (char)(code.p[k] & ~0x20) : '?');
+        }
+    arena_done(&arena);
+    c->refusing += (a->refuses.n > 0) - did;
+}
+
+void pinning_refused(struct coord *c, const struct c_agent *a)
+{
+    size_t at = 0;
+    char country[3];
+    if (!a->refuses.n)
+        return;
+    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
+        if (n->agent != a->number || n->state != NETWORK_OWNED)
+            continue;
+        network_country(c, n, country);
+        if (!refuses(a, country))
+            continue;
+        n->is_fixed = false;
+        if (assign_move(c, n, 0, MOVE_PINNED, "the owner of its agent refuses this country") != ST_OK)
+            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+    }
+}
+
+/* ---- who may have a network ---- */
+
+/* Into c->among, which grows as needed: good until the next call. `pin` may be NULL. */
+static size_t list_allowed(struct coord *c, const struct pin *pin, const char country[3])
 {
     size_t count = 0;
     struct pin_agent *agents = mem_alloc((c->agent_count + 1) * sizeof(*agents));
+    c->among = mem_grow(c->among, &c->among_cap, c->agent_count + 1, sizeof(*c->among));
     for (size_t i = 0; i < c->agent_count; i++) {
         const struct c_agent *a = c->agents[i];
-        if (!a || !a->name[0])
+        if (!a || !a->name[0] || refuses(a, country))
             continue;
+        c->among[count] = a->number;
         agents[count] = (struct pin_agent){.number = a->number, .name = span_str(a->name)};
         memcpy(agents[count++].country, a->country, 3);
     }
-    c->among = mem_grow(c->among, &c->among_cap, count + 1, sizeof(*c->among));
-    count = pin_agents(c->pins, pin, agents, count, c->among);
+    if (pin)
+        count = pin_agents(c->pins, pin, agents, count, c->among);
     free(agents);
     return count;
 }
@@ -96,16 +159,23 @@ static size_t list_allowed(struct coord *c, const struct pin *pin)
 void pinning_ask(struct coord *c, const struct c_network *n, struct delegate_question *q)
 {
     const struct pin *pin = pinning_of(c, n);
-    if (!pin)
+    char country[3];
+    refused_country(c, n, country);
+    if (!pin && !country[0])
         return;
-    q->among_count = list_allowed(c, pin);
+    q->among_count = list_allowed(c, pin, country);
     q->among = c->among;
 }
 
 bool pinning_allows(struct coord *c, const struct c_network *n, uint64_t agent)
 {
     const struct pin *pin = pinning_of(c, n);
-    size_t count = pin ? list_allowed(c, pin) : 0;
+    const struct c_agent *a = agent_get(c, agent);
+    char country[3];
+    refused_country(c, n, country);
+    if (a && refuses(a, country))
+        return false;
+    size_t count = pin ? list_allowed(c, pin, country) : 0;
     for (size_t i = 0; i < count; i++)
         if (c->among[i] == agent)
             return true;

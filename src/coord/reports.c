@@ -62,6 +62,8 @@ static void take_setup(struct coord *c, struct c_agent *a, const struct report *
     a->setup_at = now;
     buf_clear(&a->setup);
     buf_put(&a->setup, packed);
+    pinning_take_setup(c, a);
+    pinning_refused(c, a);
     take_own_sites(c, a, &r->setup);
     save_agent(c, a);
 }

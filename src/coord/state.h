@@ -95,6 +95,7 @@ struct c_agent {
     struct c_poll *poll;          /* waiting; NULL: none */
     struct buf report;            /* the newest, packed; owned */
     struct buf setup;             /* packed report with a setup, stored; owned */
+    struct buf refuses;           /* countries that its owner refuses, by that setup: two letters each; owned */
     struct c_refusal {
         wall_ms at;
         char text[256];
@@ -372,6 +373,7 @@ struct coord {
     mono_ms balanced;
     bool is_balance_measuring; /* the last tick asked for a measurement: the next one comes sooner */
     unsigned balance_soon;     /* such ticks in a row */
+    unsigned refusing;         /* agents whose owners refuse some country */
     struct pins *pins;         /* NULL: none */
     struct buf pins_text;
     uint64_t *among; /* owned: those that a network is pinned to, for one question */
@@ -596,6 +598,9 @@ const struct pin *pinning_of(const struct coord *c, const struct c_network *n); 
 void pinning_ask(struct coord *c, const struct c_network *n, struct delegate_question *q);
 bool pinning_allows(struct coord *c, const struct c_network *n, uint64_t agent);
 void pinning_free(struct coord *c);
+/* Countries that an agent's owner refuses, from its setup; pinning_refused(): networks of it that are there leave. */
+void pinning_take_setup(struct coord *c, struct c_agent *a);
+void pinning_refused(struct coord *c, const struct c_agent *a);
 void agent_country(const struct coord *c, const struct c_agent *a, char out[3]); /* "" */
 void network_country(const struct coord *c, const struct c_network *n, char out[3]);
 

@@ -97,6 +97,7 @@ static const struct message_field task_fields[] = {
     TEXTS(10, seeds, seed_count),
     U64S(11, known_links, known_link_count),
     TEXTS(12, hosts_state, hosts_state_count),
+    TEXTS(13, countries, country_count),
 };
 MESSAGE(task_message, task_fields);
 #undef THIS
@@ -243,11 +244,17 @@ MESSAGE(probe_report_message, probe_report_fields);
 
 #define THIS agent_setup
 static const struct message_field setup_fields[] = {
-    U32(1, cores),      U64(2, memory_bytes),
-    U64(3, disk_bytes), U64(4, bandwidth_bytes_per_s),
-    TEXT(5, system),    TEXT(6, machine),
-    TEXT(7, zone),      TEXT(8, place),
-    TEXT(9, address),   TEXTS(10, own_sites, own_site_count),
+    U32(1, cores),
+    U64(2, memory_bytes),
+    U64(3, disk_bytes),
+    U64(4, bandwidth_bytes_per_s),
+    TEXT(5, system),
+    TEXT(6, machine),
+    TEXT(7, zone),
+    TEXT(8, place),
+    TEXT(9, address),
+    TEXTS(10, own_sites, own_site_count),
+    TEXTS(11, refused_countries, refused_country_count),
 };
 MESSAGE(setup_message, setup_fields);
 #undef THIS

@@ -21,7 +21,7 @@
 #define WIRE_VERSION_MIN 1
 /* Grows with every field, kind or column that is added. It does not travel: readers skip what they do not know. Names
  * the recordings of tests/data/exchange, which hold the code to that. */
-#define WIRE_MINOR 6
+#define WIRE_MINOR 7
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
 /* What an agent takes: a channel of very many seeds, out of a crawl without agents, cannot be cut in pieces. */
 #define CONTROL_ANSWER_MAX (16u << 20)
@@ -110,6 +110,8 @@ struct task_order {
     size_t known_link_count;
     const struct span *hosts_state; /* packed hosts (plan/frontier.h) from the agent that had them before */
     size_t hosts_state_count;
+    const struct span *countries; /* "DE 192.0.2.0/24": where its networks are registered, as far as known */
+    size_t country_count;
 };
 
 struct end_order {
@@ -301,6 +303,8 @@ struct agent_setup {
     struct span system, machine, zone, place, address;        /* place: as its owner wrote it */
     const struct span *own_sites;                             /* of its owner: to be pinned to it */
     size_t own_site_count;
+    const struct span *refused_countries; /* two letters each: its owner wants no networks there */
+    size_t refused_country_count;
 };
 
 typedef enum agent_activity {

@@ -100,7 +100,7 @@ for shell in bash zsh fish; do
     completes a_verb_after_an_option "orb agent --data x dr" drain
     completes no_verb_twice "orb agent list dr"
     completes commands_of_help "orb help craw" crawl
-    completes options_of_the_agent "orb-agent --refuse" --refuse-network --refuse-site
+    completes options_of_the_agent "orb-agent --refuse" --refuse-country --refuse-network --refuse-site
     completes verbs_of_the_agent "orb-agent st" status
     completes a_choice_of_the_agent "orb-agent --log-level d" debug
     # Of folders zsh and fish say that they are, each in its own way.

@@ -293,6 +293,7 @@ static inline void order_task_1(struct order_list *o)
 {
     static const struct span networks[] = {SPAN_INIT(EXCHANGE_NETWORK), SPAN_INIT("2001:db8:1::/48")};
     static const struct span hosts[] = {SPAN_INIT("one.example")};
+    static const struct span countries[] = {SPAN_INIT("DE 2001:db8:1::/48")};
     static const struct span seeds[] = {SPAN_INIT(EXCHANGE_SITE "docs/c"), SPAN_INIT(EXCHANGE_SITE "docs/d")};
     static const uint64_t links[] = {1, UINT64_C(0x0123456789abcdef), UINT64_MAX};
     struct buf channel = {0}, host = {0};
@@ -315,7 +316,9 @@ static inline void order_task_1(struct order_list *o)
                                          .known_links = links,
                                          .known_link_count = 3,
                                          .hosts_state = states,
-                                         .hosts_state_count = 1},
+                                         .hosts_state_count = 1,
+                                         .countries = countries,
+                                         .country_count = 1},
                     order_add(o, ORDER_TASK));
     buf_done(&channel);
     buf_done(&host);
@@ -407,6 +410,7 @@ static inline void orders_of_all_other_kinds(struct buf *out)
 static inline void make_poll_setup(struct exchanges *x)
 {
     static const struct span own[] = {SPAN_INIT("http://own.example/"), SPAN_INIT("http://own.example/blog/")};
+    static const struct span refused[] = {SPAN_INIT("FR"), SPAN_INIT("se")};
     struct report r = {.wire_version = WIRE_VERSION,
                        .version = SPAN("0.1.0"),
                        .boot = UINT64_C(0xfedcba9876543210),
@@ -422,7 +426,9 @@ static inline void make_poll_setup(struct exchanges *x)
                                  .place = SPAN("Athens, under the roof"),
                                  .address = SPAN("192.0.2.17"),
                                  .own_sites = own,
-                                 .own_site_count = 2}};
+                                 .own_site_count = 2,
+                                 .refused_countries = refused,
+                                 .refused_country_count = 2}};
     struct buf body = {0}, answer = {0};
     report_pack(&r, &body);
     orders_to_begin(&answer);

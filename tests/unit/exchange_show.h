@@ -156,6 +156,7 @@ static inline void show_task(struct show *w, struct span body)
     show_channel(out, t.channel);
     for (size_t i = 0; i < t.hosts_state_count; i++)
         show_host(out, t.hosts_state[i]);
+    show_texts(out, "task", "country", t.countries, t.country_count);
 }
 
 static inline void show_update(struct buf *out, struct span body)
@@ -273,6 +274,7 @@ static inline void show_setup(struct buf *out, const struct agent_setup *s)
     TEXT("setup", *s, place);
     TEXT("setup", *s, address);
     show_texts(out, "setup", "own_site", s->own_sites, s->own_site_count);
+    show_texts(out, "setup", "refused_country", s->refused_countries, s->refused_country_count);
 }
 
 static inline void show_outcome(struct buf *out, const struct outcome *o)

@@ -53,7 +53,7 @@ struct fake {
         status st;
     } outcomes[FAKE_ORDERS_MAX];
     unsigned early_outcomes; /* that came in pieces although their order was said to be done */
-    size_t outcome_count, stray_count, refused_count, timing_count;
+    size_t outcome_count, stray_count, refused_count, timing_count, countries_refused;
     unsigned polls, rekeys, hellos, calls;
     bool had_setup;
     struct buf setup_place;
@@ -122,6 +122,7 @@ static inline void fake_note_report(struct fake *f, const struct report *r)
     f->timing_count += r->timing_count;
     if (r->has_setup) {
         f->had_setup = true;
+        f->countries_refused = r->setup.refused_country_count;
         buf_clear(&f->setup_place);
         buf_put(&f->setup_place, r->setup.place);
     }

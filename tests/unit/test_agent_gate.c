@@ -164,6 +164,30 @@ static void a_stray_is_reported_once_an_hour(void **state)
     gate_free(g);
 }
 
+static void networks_in_refused_countries_are_refused(void **state)
+{
+    static const struct span countries[] = {SPAN_INIT("DE"), SPAN_INIT("fr")};
+    struct gate *g = gate_new(
+        &(struct gate_opts){.countries = countries, .country_count = 2, .now = test_now, .note_refused = note_refused});
+    static const struct {
+        const char *country, *network, *addr;
+        bool want;
+    } cases[] = {{"DE", "5.5.5.0/24", "5.5.5.1", true},
+                 {"DE", "5.5.5.0/24", "5.5.5.2", true},
+                 {"SE", "6.6.6.0/24", "6.6.6.1", false},
+                 {"FR", "2600:1::/48", "2600:1::1", true}};
+    struct span rule;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct network n;
+        struct addr a = addr_of(cases[i].addr);
+        CHECK_STATUS(cases[i].network, network_parse(span_str(cases[i].network), &n), ST_OK);
+        gate_country(g, &n, span_str(cases[i].country));
+        CHECK(cases[i].addr, gate_is_refused(g, &a, &rule) == cases[i].want);
+        CHECK(cases[i].addr, !cases[i].want || span_is(rule, "refuse-country"));
+    }
+    gate_free(g);
+}
+
 static void a_visit_belongs_to_the_task_of_its_network(void **state)
 {
     struct gate *g = a_gate(false);
@@ -258,6 +282,7 @@ int main(void)
         cmocka_unit_test(of_a_split_network_only_its_own_sites_may_be_asked),
         cmocka_unit_test(private_addresses_are_the_owners_to_allow),
         cmocka_unit_test(a_stray_is_reported_once_an_hour),
+        cmocka_unit_test(networks_in_refused_countries_are_refused),
         cmocka_unit_test(a_visit_belongs_to_the_task_of_its_network),
         cmocka_unit_test(known_links_are_known),
         cmocka_unit_test(timings_are_per_network_and_taken_once),

@@ -152,13 +152,19 @@ static void order_task(struct world *w, const char *network)
 {
     struct buf body = {0};
     struct span networks[] = {span_str(network)};
+    struct buf country = {0};
+    buf_printf(&country, "DE %s", network);
+    struct span countries[] = {buf_span(&country)};
     task_order_pack(&(struct task_order){.task = 1,
                                          .channel = buf_span(&w->channel),
                                          .kind = SUMMARY_TEXT,
                                          .networks = networks,
-                                         .network_count = 1},
+                                         .network_count = 1,
+                                         .countries = countries,
+                                         .country_count = 1},
                     &body);
     fake_order(&w->fake, ORDER_TASK, buf_span(&body));
+    buf_done(&country);
     buf_done(&body);
 }
 
@@ -361,6 +367,19 @@ static void keeps_to_the_owners_refusals(void **state)
     run_agent(&w.fake, more, END_QUIT);
     assert_int_equal(atomic_load(&w.site.requests), 0);
     assert_int_equal(w.fake.stray_count, 0);
+    world_stop(&w);
+}
+
+/* As the coordinator says where its networks are. */
+static void keeps_to_the_countries_that_the_owner_refuses(void **state)
+{
+    struct world w;
+    static const char *const more[] = {"--refuse-country", "FR", "--refuse-country", "de", NULL};
+    world_start(&w, script_refused);
+    run_agent(&w.fake, more, END_QUIT);
+    assert_int_equal(atomic_load(&w.site.requests), 0);
+    assert_int_equal(w.fake.stray_count, 0);
+    assert_int_equal(w.fake.countries_refused, 2);
     world_stop(&w);
 }
 
@@ -820,6 +839,7 @@ int main(int argc, char **argv)
         TEST_IN_FOLDER(a_network_that_comes_back_before_it_has_left_stays),
         TEST_IN_FOLDER(reports_hosts_outside_its_networks),
         TEST_IN_FOLDER(keeps_to_the_owners_refusals),
+        TEST_IN_FOLDER(keeps_to_the_countries_that_the_owner_refuses),
         TEST_IN_FOLDER(goes_on_with_orders_after_those_that_it_does_not_know),
         TEST_IN_FOLDER(an_order_is_done_when_it_is_on_the_disk),
         TEST_IN_FOLDER(takes_a_new_key_when_told),

@@ -53,6 +53,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
     } cases[] = {
         {"hours", "--hours", "someday"},
         {"prefix", "--refuse-network", "192.0.2.0/33"},
+        {"country", "--refuse-country", "Germany"},
         {"own site", "--own-site", "mailto:me@example"},
         {"key", "--program-key", "abc"},
         {"update key", "--update-key", "!"},

@@ -15,6 +15,7 @@
 #include "coord/state.h"
 #include "io/clock.h"
 #include "io/http_call.h"
+#include "place/hierarchy_build.h"
 #include "store/file.h"
 #include "store/store.h"
 #include "test_folder.h"
@@ -93,7 +94,8 @@ struct puppet {
     uint64_t number, sequence, package;
     unsigned char nonce[AUTH_NONCE_BYTES];
     uint64_t orders_done, boot;
-    uint64_t task; /* that it says it has; 0: none */
+    uint64_t task;       /* that it says it has; 0: none */
+    struct span refuses; /* a country, in a setup; empty: no setup */
     struct http_answer answer;
 };
 
@@ -222,7 +224,9 @@ static int puppet_poll(struct puppet *p, const struct outcome *outcomes, size_t 
                        .outcomes = outcomes,
                        .outcome_count = n,
                        .tasks = &(struct task_report){.task = p->task, .state = TASK_RUNNING},
-                       .task_count = p->task > 0};
+                       .task_count = p->task > 0,
+                       .has_setup = p->refuses.n > 0,
+                       .setup = {.refused_countries = &p->refuses, .refused_country_count = 1}};
     struct buf body = {0};
     struct arena a;
     struct poll_answer answer;
@@ -251,7 +255,7 @@ struct seen_orders {
     unsigned tasks, ends, settings, other, channels;
     uint64_t task, end_order, end_task;
     size_t networks, seeds, hosts_state, states;
-    struct buf texts; /* networks, seeds of the newest task order */
+    struct buf texts; /* networks, countries, seeds of the newest task order */
 };
 
 static void note_order(void *arg, const struct order *o)
@@ -271,6 +275,8 @@ static void note_order(void *arg, const struct order *o)
         s->channels += t.channel.n > 0;
         for (size_t i = 0; i < t.network_count; i++)
             buf_printf(&s->texts, "%.*s ", SPAN_ARG(t.networks[i]));
+        for (size_t i = 0; i < t.country_count; i++)
+            buf_printf(&s->texts, "%.*s ", SPAN_ARG(t.countries[i]));
         for (size_t i = 0; i < t.seed_count; i++)
             buf_printf(&s->texts, "%.*s ", SPAN_ARG(t.seeds[i]));
     } else if (o->kind == ORDER_END_TASK) {
@@ -899,6 +905,65 @@ static void orders_after_a_restore_are_not_those_that_were_forgotten(void **stat
     close_stage(&s);
 }
 
+/* ---- what owners refuse ---- */
+
+static void make_hierarchy(void)
+{
+    struct hierarchy_builder *b = hierarchy_builder_new();
+    struct hierarchy_figures figures;
+    struct buf bytes = {0};
+    char path[TEST_PATH];
+    const struct registry_record one = {.first = {4, {127, 1, 1, 0}},
+                                        .last = {4, {127, 1, 1, 255}},
+                                        .country = "DE",
+                                        .registry = REGISTRY_RIPENCC,
+                                        .state = REG_ASSIGNED};
+    CHECK_STATUS("one", hierarchy_builder_add(b, &one), ST_OK);
+    CHECK_STATUS("finish", hierarchy_builder_finish(b, SPAN("made=now\n"), &bytes, &figures), ST_OK);
+    test_path(path, "hierarchy");
+    CHECK_STATUS("write", file_replace(path, buf_span(&bytes)), ST_OK);
+    hierarchy_builder_free(b);
+    buf_done(&bytes);
+}
+
+static void an_agent_has_no_networks_in_countries_that_its_owner_refuses(void **state)
+{
+    struct stage s;
+    struct puppet p, q;
+    struct seen_orders seen = {0}, other = {0};
+    make_hierarchy();
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    add_channel(&s, "http://one.example/", SCOPE_SITE);
+    UNTIL(&p, seen, seen.tasks == 1);
+    CHECK_SPAN("it hears where", buf_span(&seen.texts), SPAN("127.1.1.0/24 DE 127.1.1.0/24 "));
+    /* Its owner changes their mind: it is taken away, and stays away after a restart of ours. */
+    p.refuses = SPAN("de");
+    p.boot = 8;
+    UNTIL(&p, seen, seen.ends == 1);
+    (void)puppet_poll(&p, &(struct outcome){.number = seen.end_order, .st = ST_OK}, 1, note_order, &seen, NULL);
+    stop(&s);
+    start(&s);
+    puppet_line(&p);
+    p.refuses = (struct span){0};
+    for (int i = 0; i < 50; i++, usleep(20000))
+        (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    assert_int_equal(seen.tasks, 1);
+    /* Another one gets it; of other countries the first has its share. */
+    puppet_new(&q, &s, "bergen", 2);
+    UNTIL(&q, other, other.tasks == 1);
+    CHECK_SPAN("another", buf_span(&other.texts), SPAN("127.1.1.0/24 DE 127.1.1.0/24 "));
+    pthread_mutex_lock(&s.c->lock);
+    struct c_network *n = network_find(s.c, &(struct addr){4, {127, 1, 1, 1}});
+    CHECK("who may have it", !pinning_allows(s.c, n, 1) && pinning_allows(s.c, n, 2));
+    pthread_mutex_unlock(&s.c->lock);
+    buf_done(&seen.texts);
+    buf_done(&other.texts);
+    puppet_done(&p);
+    puppet_done(&q);
+    close_stage(&s);
+}
+
 /* ---- starting ---- */
 
 /* A port that nobody listens on. */
@@ -979,6 +1044,7 @@ int main(void)
         TEST_IN_FOLDER(packages_of_long_ago_are_forgotten),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
+        TEST_IN_FOLDER(an_agent_has_no_networks_in_countries_that_its_owner_refuses),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
