@@ -67,7 +67,7 @@ static struct c_agent *agent(struct stage *s, const char *name)
         CHECK_STATUS(name,
                      agent_add(s->c, &(struct agent_form){.name = span_str(name), .is_trusted = true}, &a, &line, &why),
                      ST_OK);
-    a->is_joined = true;
+    a->is_joined = a->is_in_step = true;
     a->heard_mono = clock_mono();
     a->lease_until = s->now + 600000;
     a->activity = ACTIVITY_IDLE;
