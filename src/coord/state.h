@@ -549,8 +549,6 @@ void networks_tick(struct coord *c, mono_ms now); /* a newer file is taken up */
 void networks_look(struct coord *c);              /* at the file, with the next tick */
 void networks_free(struct coord *c);
 
-/* ---- placing.c; lock held ---- */
-/* Points into the network, and to who may have it: good until the next call. */
 /* ---- renumber.c ---- */
 /* An agent says that it has carried out all orders up to r->orders_done. What it says of those up to the number that is
  * returned is about ours; of others, about orders that we do not know. */
@@ -565,6 +563,8 @@ void late_orders_done(struct coord *c, const struct c_agent *a); /* its number h
 bool late_allows(const struct coord *c, const struct c_task *t, const struct url *u, struct span address,
                  uint64_t sequence);
 
+/* ---- placing.c; lock held ---- */
+/* Points into the network, and to who may have it: good until the next call. */
 struct delegate_question placing_question(struct coord *c, const struct c_network *n);
 const struct delegate_probe *placing_probe_of(const struct c_network *n, uint64_t agent); /* NULL */
 /* It has another agent: paths are compared with what was measured from there, not with those of the one before. */
