@@ -82,7 +82,7 @@ start_agent athens
 sleep 4
 stop_process "$fleet_pid" KILL
 sleep 1
-start_coordinator --recrawl-time-scale $scale --check-every 1000000 || exit 4 # pages that are fetched to compare are not stored
+start_coordinator --recrawl-time-scale $scale --check-every 1000000 || exit 4
 sleep 8
 "$orb" channel recrawl fixed --data "$tmp/fleet" >/dev/null
 sleep 8
@@ -91,7 +91,7 @@ sleep 8
 check visits_go_on_after_kills "$before and $(visits) visits" [ "$(visits)" -gt "$before" ]
 check the_strategy_is_another "$(recrawl | jq -r .strategy)" [ "$(recrawl | jq -r .strategy)" = fixed ]
 stop_process "$fleet_pid" KILL
-start_coordinator --recrawl-time-scale $scale --check-every 1000000 || exit 4 # pages that are fetched to compare are not stored
+start_coordinator --recrawl-time-scale $scale --check-every 1000000 || exit 4
 check the_strategy_stays "$(recrawl | jq -r .strategy)" [ "$(recrawl | jq -r .strategy)" = fixed ]
 "$orb" channel show "$(label 10)" --data "$tmp/fleet" >"$tmp/out"
 check a_channel_is_shown "$(cat "$tmp/out")" grep -q 'brought something new' "$tmp/out"
