@@ -44,8 +44,7 @@ rows=$(jq '.connects | length - 1' "$tmp/check")
 check every_connection_is_made "$(cat "$tmp/err" "$tmp/check")" [ "$(jq '.connects[-1] | "\(.samples) \(.failed)"' "$tmp/check")" = "\"$((rows * 30)) 0\"" ]
 for name in hq-at1ms hq-at10ms hq-at50ms hq-at10ms-ipv6; do
     us=$(jq --arg n "$name" '[.connects[] | select(.name == $n)][0].median_ms * 1000 | floor' "$tmp/check")
-    # A machine that was too busy thrice says nothing about the router.
-    check "connect_takes_the_round_trip_$name" "the median is off by $us us" [ "$us" -lt 2000 -o "$(jq .valid "$tmp/check")" = false ]
+    check "connect_takes_the_round_trip_$name" "the median is off by $us us" [ "$us" -lt 2000 ]
 done
 
 # ---- what happens inside ----
@@ -106,10 +105,10 @@ done
     echo "traffic_in $("$lab" tell traffic far | jq '.far.bytes_in > 60000 and .far.bytes_in < 80000 and .far.packets_in > 40')"
     echo "traffic_out $("$lab" tell traffic | jq '.servers.bytes_out == .far.bytes_in and .far.bytes_out < 10000 and .near.packets_out == 0')"
     "$lab" tell bandwidth far 100k
-    echo "receiver $(two 20 | awk '{ print $1, ($2 > 0.6) }')"
+    echo "receiver $(two 20 | awk '{ print $1, ($2 > 0.6 && $2 < 3) }')"
     "$lab" tell bandwidth far 0
     "$lab" tell bandwidth servers 100k
-    echo "sender $(two 20 | awk '{ print $1, ($2 > 0.6) }')"
+    echo "sender $(two 20 | awk '{ print $1, ($2 > 0.6 && $2 < 3) }')"
     "$lab" tell bandwidth servers 0
     "$lab" tell clear
     "$lab" tell loss far two 10
