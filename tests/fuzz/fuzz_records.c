@@ -1,5 +1,6 @@
-/* fuzz_records.c - any bytes as a records file. What was read must be what a writer would have written: framed again,
- * the records are the file up to good_bytes. Each record is also given to the reader of seen partitions. */
+/* fuzz_records.c - any bytes as a records file, as they are and with their checksums put right. What was read must be
+ * what a writer would have written: framed again, the records are the file up to good_bytes. Each record is also given
+ * to the reader of seen partitions. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+#include "reseal.h"
 #include "store/records.h"
 #include "store/seen.h"
 #include "store/store.h"
@@ -48,24 +50,34 @@ static struct seen *the_seen(void)
     return s;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try(struct span file)
 {
     struct rewrite r = {.seen = the_seen()};
     struct records_info info;
     char path[64];
     int fd = memfd_create("records", MFD_CLOEXEC);
-    assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    assert(fd >= 0 && write(fd, file.p, file.n) == (ssize_t)file.n);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     status st = records_read(path, KIND, frame_again, &r, &info);
     if (st == ST_OK) {
-        assert(info.file_bytes == size && info.good_bytes <= size &&
-               info.was_torn == (info.good_bytes < size || size == 0));
-        if (info.good_bytes) {
-            struct span body = span_cut(span_of(data, size), 24, info.good_bytes - 24);
-            assert(span_eq(body, buf_span(&r.framed)));
-        }
+        assert(info.file_bytes == file.n && info.good_bytes <= file.n &&
+               info.was_torn == (info.good_bytes < file.n || file.n == 0));
+        if (info.good_bytes)
+            assert(span_eq(span_cut(file, 24, info.good_bytes - 24), buf_span(&r.framed)));
     }
     close(fd);
     buf_done(&r.framed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct span file = span_of(data, size);
+    struct buf sealed = {0};
+    try(file);
+    buf_put(&sealed, file);
+    reseal_records(sealed.p, size);
+    if (!span_eq(buf_span(&sealed), file))
+        try(buf_span(&sealed));
+    buf_done(&sealed);
     return 0;
 }
