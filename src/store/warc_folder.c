@@ -99,6 +99,13 @@ static status cut_file(const char *path, uint64_t bytes)
     return st;
 }
 
+/* What was written before the mark was on the disk before it; a disk may have lost it all the same. */
+static bool is_shorter(const char *path, uint64_t bytes)
+{
+    struct stat sb;
+    return stat(path, &sb) == 0 && (uint64_t)sb.st_size < bytes;
+}
+
 static status settle_file(const char *dir, struct span name, member_kind kind, bool is_marked, const struct mark *m)
 {
     struct buf path = {0}, final = {0};
@@ -106,9 +113,10 @@ static status settle_file(const char *dir, struct span name, member_kind kind, b
     status st = ST_OK;
     warc_path(dir, &path, name, WARC_OPEN);
     warc_path(dir, &final, name, "");
-    if (!is_marked)
+    bool is_mine = is_marked && span_eq(name, m->name);
+    if (!is_marked || (is_mine && is_shorter(path.p, m->bytes)))
         st = whole_bytes(path.p, kind, &whole);
-    else if (span_eq(name, m->name))
+    else if (is_mine)
         whole = m->bytes;
     if (st == ST_OK && whole)
         st = cut_file(path.p, whole);

@@ -22,7 +22,9 @@ const char *warc_path(const char *dir, struct buf *path, struct span name, const
 /* DIR/seen/NAME, without what says how the file is compressed. */
 const char *warc_notes_path(const char *dir, struct buf *path, struct span name);
 /* Cuts files that were open after their last whole record, or, with `is_marked`, where the mark is, and closes them.
- * *tag gets that of the mark. */
+ * One that is shorter than its mark is cut after its last whole record too: a file never grows. *tag gets that of the
+ * mark.
+ */
 MUST_USE status warc_folder_settle(const char *dir, bool is_marked, struct buf *tag);
 /* What seen/ says of all files. */
 MUST_USE status warc_folder_load(const char *dir, struct warc_seen *seen);

@@ -1,17 +1,19 @@
 /* fuzz_folder.c - any bytes as one file of a data folder that a reader opens: the log of texts, keys of known URLs, an
- * archive and its notes, dead documents, what an agent hands over. The first byte says which; the rest is the file, as
- * it is and with its checksum put right. The reader says that it is damaged, or reads it; nothing else. */
+ * archive, its notes and its mark, dead documents, what an agent hands over. The first byte says which; the rest is the
+ * file, as it is and with its checksums put right. The reader says that it is damaged, or reads it; nothing else. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/parts.h"
 #include "base/pack.h"
 #include "codec/digest.h"
 #include "index/tombs.h"
+#include "reseal.h"
 #include "store/contents.h"
 #include "store/file.h"
 #include "store/seen_file.h"
@@ -20,6 +22,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define DOCS 77 /* of the segment whose dead ones are read */
+#define SEEN_HEADER 32
 
 /* One folder for all inputs, in memory where there is some; it is left empty, and removed when the program ends. */
 static char folder[64];
@@ -85,6 +88,22 @@ static void try_contents(struct span bytes)
     unlink(path);
 }
 
+/* Whatever the keys are, the place is in the file; of keys in order it is the first that is not below. */
+static void find_keys(const struct seen_file *f)
+{
+    bool is_sorted = true;
+    for (size_t i = 1; i < f->n; i++)
+        is_sorted = is_sorted && seen_file_key(f, i - 1) < seen_file_key(f, i);
+    for (size_t i = 0, hint = 0; i < f->n; i++) {
+        uint64_t key = seen_file_key(f, i);
+        assert(seen_file_find(f, key + 1, 0) <= f->n);
+        hint = seen_file_find(f, key, hint);
+        assert(hint <= f->n && (!is_sorted || hint == i));
+        if (is_sorted && key && (i == 0 || seen_file_key(f, i - 1) < key - 1))
+            assert(seen_file_find(f, key - 1, i) == i);
+    }
+}
+
 static void try_seen(struct span bytes)
 {
     char path[192];
@@ -95,12 +114,20 @@ static void try_seen(struct span bytes)
     status st = seen_file_open(the_folder(), 1, 1, &f);
     assert(is_an_answer(st));
     if (st == ST_OK) {
-        for (uint64_t key = 0; key < 4; key++)
-            assert(seen_file_find(&f, key << 62, 0) <= f.n);
+        find_keys(&f);
         seen_file_close(&f);
     }
     unlink(path);
     buf_done(&name);
+}
+
+/* The same number of keys in the header as there are. */
+static void reseal_seen(char *file, size_t n)
+{
+    if (n < SEEN_HEADER)
+        return;
+    reseal_put(file + 16, (n - SEEN_HEADER) / 8, 8);
+    reseal_put(file + 24, digest_crc32c(span_of(file, 24)), 4);
 }
 
 static void try_warc(struct span bytes)
@@ -112,6 +139,26 @@ static void try_warc(struct span bytes)
     unlink(path);
     snprintf(path, sizeof(path), "%s/orb-1.warc.gz", folder);
     unlink(path);
+    buf_done(&tag);
+}
+
+/* With a file that the mark may be of, which does not grow. */
+static void try_mark(struct span bytes)
+{
+    static const char *const names[] = {"orb-1.warc.gz.open", "orb-1.warc.gz", "mark"};
+    char path[192];
+    struct stat sb;
+    struct buf tag = {0};
+    put_file(names[0], SPAN("sixteen bytes of"), path);
+    put_file("mark", bytes, path);
+    status st = warc_folder_settle(the_folder(), true, &tag);
+    assert(is_an_answer(st) && tag.n <= bytes.n);
+    snprintf(path, sizeof(path), "%s/%s", folder, names[1]);
+    assert(stat(path, &sb) != 0 || sb.st_size <= 16);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
     buf_done(&tag);
 }
 
@@ -154,8 +201,28 @@ static void try_parts(struct span bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const readers[])(struct span) = {try_contents, try_seen, try_warc, try_notes, try_tombs, try_parts};
-    if (size)
-        readers[data[0] % 6](span_of(data + 1, size - 1));
+    static const struct {
+        void (*read)(struct span);
+        void (*reseal)(char *file, size_t n); /* NULL: there are no checksums, or the reader gets right ones anyway */
+    } files[] = {{try_contents, reseal_records},
+                 {try_seen, reseal_seen},
+                 {try_warc, NULL},
+                 {try_notes, reseal_records},
+                 {try_tombs, NULL},
+                 {try_parts, NULL},
+                 {try_mark, NULL}};
+    if (!size)
+        return 0;
+    unsigned which = data[0] % (sizeof(files) / sizeof(*files));
+    struct span file = span_of(data + 1, size - 1);
+    struct buf sealed = {0};
+    files[which].read(file);
+    if (files[which].reseal) {
+        buf_put(&sealed, file);
+        files[which].reseal(sealed.p, sealed.n);
+        if (!span_eq(buf_span(&sealed), file))
+            files[which].read(buf_span(&sealed));
+    }
+    buf_done(&sealed);
     return 0;
 }
