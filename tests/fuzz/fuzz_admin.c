@@ -42,6 +42,29 @@ static void check_lines(struct arena *a, const struct pairs *p)
             abort();
 }
 
+/* Each value as everything that a handler may take it for. */
+static void check_values(struct arena *a, const struct pairs *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const char *name = arena_copy(a, p->list[i].name).p; /* NUL-terminated; one inside makes it another name */
+        uint64_t n = 0, bytes = 0;
+        double real = 0;
+        bool is_there = false;
+        admin_role role;
+        if (pairs_get(p, name).n && !pairs_has(p, name))
+            abort();
+        if (pairs_u64(p, name, 1000, &n) && n > 1000)
+            abort();
+        if (pairs_real(p, name, -5, 5, &real, &is_there) && !(real >= -5 && real <= 5))
+            abort();
+        if (pairs_bytes(p, name, &bytes) && bytes > INT64_MAX)
+            abort();
+        (void)pairs_is_true(p, name);
+        if (role_parse(p->list[i].value, &role) && !span_is(p->list[i].value, role_name(role)))
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a;
@@ -56,9 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         check_again(&a, &form);
         check_lines(&a, &form);
+        check_values(&a, &form);
     }
-    if (pairs_read_json(&a, text, &json, &why) == ST_OK)
+    if (pairs_read_json(&a, text, &json, &why) == ST_OK) {
         check_lines(&a, &json);
+        check_values(&a, &json);
+    }
     if (bytes_parse(text, &bytes) && bytes > INT64_MAX)
         abort();
     if (duration_parse(text, &ms) && ms < 0)

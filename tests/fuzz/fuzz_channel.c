@@ -20,6 +20,9 @@ static void decide(struct channel *c)
         assert(st == ST_OK);
         channel_verdict v = channel_check(c, &u, (unsigned)i, &pattern);
         assert(v <= CHANNEL_TOO_DEEP && (pattern.n == 0 || v == CHANNEL_EXCLUDED));
+        /* A list may be a little outside of what it lists, but not deeper, and not excluded. */
+        bool takes_list = channel_takes_list(c, &u, (unsigned)i);
+        assert(!takes_list || (v != CHANNEL_EXCLUDED && v != CHANNEL_TOO_DEEP));
     }
     arena_done(&a);
 }

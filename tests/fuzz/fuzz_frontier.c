@@ -1,5 +1,5 @@
 /* Packed hosts come from checkpoints, journals and other machines: damaged ones are refused, and what is taken can be
- * lent, dropped and handed on. */
+ * lent, dropped and handed on, comes twice without harm, and packs to the same bytes as often as it is unpacked. */
 #include <stdint.h>
 
 #include "plan/frontier.h"
@@ -57,11 +57,41 @@ static status take_piece(void *arg, struct span host, struct span packed)
     return ST_OK;
 }
 
+static status keep_piece(void *arg, struct span host, struct span packed)
+{
+    buf_put(arg, packed);
+    return ST_OK;
+}
+
+static status count_run(void *arg, struct frontier_run run)
+{
+    ++*(unsigned *)arg;
+    return ST_OK;
+}
+
+/* The only host of *f, as a checkpoint has it. */
+static void pack_again(const struct frontier_opts *o, struct frontier *f)
+{
+    struct frontier *g = frontier_new(o);
+    struct buf once = {0}, twice = {0};
+    unsigned runs = 0;
+    if (frontier_each_host(f, 0, 0, true, keep_piece, &once) != ST_OK ||
+        frontier_put_host(g, 0, 0, buf_span(&once), NULL) != ST_OK ||
+        frontier_each_host(g, 0, 0, true, keep_piece, &twice) != ST_OK ||
+        frontier_packed_runs(buf_span(&twice), count_run, &runs) != ST_OK ||
+        !span_eq(buf_span(&once), buf_span(&twice)))
+        __builtin_trap();
+    frontier_free(g);
+    buf_done(&once);
+    buf_done(&twice);
+}
+
 static void from_elsewhere(struct frontier *f, struct span packed)
 {
     const struct network all = {.first = {.family = 4}};
     if (frontier_adopt_host(f, 0, 0, packed) != ST_OK || frontier_packed_urls(packed, add_url, f) != ST_OK)
         return;
+    (void)!frontier_adopt_host(f, 0, 0, packed); /* from two places */
     lend_all(f);
     (void)!frontier_drop_channel(f, 1, NULL, NULL);
     (void)frontier_hold_network(f, &all);
@@ -81,8 +111,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lend_all(f);
     frontier_free(f);
     f = frontier_new(&o);
-    if (frontier_put_host(f, 0, 0, packed, NULL) == ST_OK)
+    if (frontier_put_host(f, 0, 0, packed, NULL) == ST_OK) {
+        pack_again(&o, f);
         lend_all(f);
+    }
     frontier_free(f);
     f = frontier_new(&o);
     from_elsewhere(f, packed);

@@ -1,4 +1,5 @@
-/* fuzz_html.c - the tokenizer and the fact collector over any bytes; html_token.h, facts.h. */
+/* fuzz_html.c - the tokenizer and the fact collector over any bytes, now and then over so many of them that the text
+ * does not fit the window it is folded in; html_token.h, facts.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "web/facts.h"
+#include "web/facts_text.h"
 #include "web/html_token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -86,11 +88,22 @@ static void run_facts(struct span html)
     arena_done(&a);
 }
 
+static void run_long(struct span html)
+{
+    struct buf many = {0};
+    while (many.n <= FOLD_WINDOW)
+        buf_put(&many, html);
+    run_facts(buf_span(&many));
+    buf_done(&many);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct span html = span_of(data, size);
     for (int state = HTML_DATA; state <= HTML_PLAINTEXT; state++)
         run_tokens(html, (html_state)state, state & 1);
     run_facts(html);
+    if (size && data[size - 1] % 64 == 0)
+        run_long(html);
     return 0;
 }

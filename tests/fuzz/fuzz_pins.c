@@ -1,8 +1,12 @@
-/* fuzz_pins.c - any bytes as an operator's pins, and as a packed calibration. What was read must find itself: a line
- * that names a site, a network or a country is the one that is found for it. */
+/* fuzz_pins.c - any bytes as an operator's pins, as a packed calibration, and as how often a page changes. What was
+ * read must find itself: a line that names a site, a network or a country is the one that is found for it. A rate is a
+ * number whatever its bytes are. */
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 #include "plan/calibrate.h"
+#include "plan/page_rate.h"
 #include "plan/pins.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,6 +46,20 @@ static void use_calibration(struct span packed)
     buf_done(&b);
 }
 
+static void use_rate(struct span bytes)
+{
+    uint64_t packed;
+    uint32_t gap_s, since_s;
+    memcpy(&packed, bytes.p, 8);
+    memcpy(&gap_s, bytes.p + 8, 4);
+    memcpy(&since_s, bytes.p + 12, 4);
+    for (int i = 0; i < 4; i++) {
+        double factor = 0, days = page_rate_days(packed, &factor);
+        assert(isfinite(days) && days > 0 && isfinite(factor) && factor >= 1);
+        packed = page_rate_visit(packed, (int64_t)gap_s * 1000, i % 2 == 0, (int64_t)since_s * 1000 - 1);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pins *p = NULL;
@@ -66,5 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pins_free(p);
     buf_done(&why);
     use_calibration(text);
+    if (size >= 16)
+        use_rate(text);
     return 0;
 }

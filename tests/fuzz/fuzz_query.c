@@ -1,5 +1,6 @@
 /* fuzz_query.c - any bytes as a query: it parses within its limits, and parsing it again gives the same. The same bytes
- * are then the text of a page that the query is looked for in: the snippet is UTF-8, its marks lie inside, in order. */
+ * are then the text of a page that the query is looked for in, now and then a long one: the snippet is UTF-8, its marks
+ * lie inside, in order. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -10,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define TERMS_MAX 12 /* so that the cut is reached by short inputs */
+#define TERMS_MAX 12     /* so that the cut is reached by short inputs */
+#define LONG (12u << 10) /* more than is analysed at a time */
 
 static void check_word(const struct query_word *w)
 {
@@ -78,6 +80,15 @@ static void check_snippets(struct arena *a, struct analyzer *an, const struct qu
     check_marked(&m);
 }
 
+static void check_long(struct arena *a, struct analyzer *an, const struct query *q, struct span text, lang_code lang)
+{
+    struct buf many = {0};
+    while (many.n < LONG)
+        buf_put(&many, text);
+    check_snippets(a, an, q, buf_span(&many), lang);
+    buf_done(&many);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct analyzer *an; /* one for all inputs: its cache is part of what is tried */
@@ -96,6 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         status st2 = query_parse(&a, an, text, &o, &again);
         assert(st2 == st && again.clause_count == q.clause_count && span_eq(again.note, q.note));
         check_snippets(&a, an, &q, text, langs[size % 3]);
+        if (size && data[size - 1] % 64 == 0)
+            check_long(&a, an, &q, text, langs[size % 3]);
     }
     arena_done(&a);
     return 0;

@@ -51,6 +51,12 @@ static void check_texts(struct arena *a, struct span text)
     check_html(buf_span(&out));
     free(marks);
     buf_clear(&out);
+    html_language(&out, text);
+    check_html(buf_span(&out));
+    buf_clear(&out);
+    html_template(&out, SPAN("{{text}} {{other}}{{text"), &(struct html_fill){"text", text, false}, 1);
+    check_html(buf_span(&out));
+    buf_clear(&out);
     html_breadcrumbs(&out, a, text);
     check_html(buf_span(&out));
     buf_clear(&out);
@@ -96,6 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     buf_done(&link);
     check_filters(&a, q);
+    uint64_t page = 0;
+    if (request_number(&a, query, "page", 1, 500, &page) && page > 500)
+        abort();
     check_texts(&a, text);
     check_texts(&a, q);
     if (request_host_is_loopback(text) && !request_host_is_plain(text))

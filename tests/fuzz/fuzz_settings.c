@@ -1,9 +1,12 @@
-/* fuzz_settings.c - what people write: the settings of orb and of orb-agent, start pages, a hosts file, keys as text.
- * The first byte says which. What is refused is said in one line. */
+/* fuzz_settings.c - what people write: the settings of orb and of orb-agent, in a file, on the command line and in the
+ * environment, start pages, a hosts file, keys as text. The first byte says which. What is refused is said in one line.
+ */
 #include <assert.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "agent/conf.h"
+#include "base/mem.h"
 #include "cli/options.h"
 #include "cli/seeds.h"
 #include "codec/armor.h"
@@ -82,10 +85,59 @@ static void keys(struct span text)
     buf_done(&again);
 }
 
+#define WORDS_MAX 20
+
+/* A word a line, as a program gets them; NULL at the end. */
+static int words_of(struct span text, char *words[static WORDS_MAX + 1])
+{
+    struct span line;
+    int n = 0;
+    while (n < WORDS_MAX && span_split(&text, '\n', &line))
+        words[n++] = mem_str(line);
+    words[n] = NULL;
+    return n;
+}
+
+static void command_line(struct span text)
+{
+    char *words[WORDS_MAX + 1];
+    int n = words_of(text, words);
+    for (unsigned bit = 0; bit < 64; bit += 1 + (unsigned)text.n % 7) {
+        struct options o;
+        struct buf err = {0};
+        options_init(&o);
+        int code = options_from_args(&o, CMD_BIT(bit), n, words, &err);
+        assert((code == EXIT_DONE) == (err.n == 0));
+        code = options_from_env(&o, CMD_BIT(bit), words, &err);
+        assert(code == EXIT_DONE || err.n > 0);
+        (void)options_check(&o, &err);
+        options_done(&o);
+        buf_done(&err);
+    }
+    for (int i = 0; i < n; i++)
+        free(words[i]);
+}
+
+static void agent_command_line(struct span text)
+{
+    char *words[WORDS_MAX + 1];
+    struct conf c;
+    struct buf err = {0};
+    int n = words_of(text, words);
+    conf_init(&c);
+    bool is_good = conf_from_args(&c, n, words, &err) && conf_from_env(&c, words, &err) && conf_check(&c, &err);
+    assert(is_good == (err.n == 0));
+    conf_done(&c);
+    buf_done(&err);
+    for (int i = 0; i < n; i++)
+        free(words[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const readers[])(struct span) = {settings, agent_settings, seed, hosts, keys};
+    static void (*const readers[])(struct span) = {settings,     agent_settings,    seed, hosts, keys,
+                                                   command_line, agent_command_line};
     if (size)
-        readers[data[0] % 5](span_of(data + 1, size - 1));
+        readers[data[0] % (sizeof(readers) / sizeof(*readers))](span_of(data + 1, size - 1));
     return 0;
 }

@@ -1,5 +1,6 @@
 /* fuzz_task.c - any bytes as what an agent keeps of itself: its state (the first byte is even; the checksum is put
- * right) or a task. What is taken packs to the same bytes as often as it is unpacked. */
+ * right) or a task, or, where the first byte is 3 of 4, as an order that a task takes in. What is taken packs to the
+ * same bytes as often as it is unpacked. */
 #include <assert.h>
 #include <stdint.h>
 
@@ -58,6 +59,30 @@ static void try_task(struct span bytes)
     buf_done(&twice);
 }
 
+/* An order that was taken may come again; a task with it is one that can be kept. */
+static void try_order(struct span bytes)
+{
+    struct arena a;
+    struct task_order o;
+    struct buf why = {0}, packed = {0};
+    arena_init(&a);
+    if (task_order_unpack(&a, bytes, &o) == ST_OK) {
+        struct task *t = task_new(1);
+        status st = task_merge(t, &o, &why);
+        assert((st == ST_OK) == (why.n == 0));
+        if (st == ST_OK) {
+            st = task_merge(t, &o, &why);
+            assert(st == ST_OK || st == ST_LIMIT);
+            task_pack(t, &packed);
+            try_task(buf_span(&packed));
+        }
+        task_free(t);
+    }
+    arena_done(&a);
+    buf_done(&why);
+    buf_done(&packed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -65,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct span rest = span_of(data + 1, size - 1);
     if (data[0] % 2 == 0)
         try_state(rest);
+    else if (data[0] % 4 == 3)
+        try_order(rest);
     else
         try_task(rest);
     return 0;
