@@ -164,6 +164,7 @@ struct reader {
     int fd;
     struct buf buf;
     size_t at;
+    size_t chunk; /* bytes to ask for at a time: small files are many, and need no large buffer */
     bool at_end;
 };
 
@@ -177,8 +178,8 @@ static status reader_want(struct reader *r, size_t n, struct span *have)
         r->at = 0;
     }
     while (r->buf.n - r->at < n && !r->at_end) {
-        char *room = buf_room(&r->buf, READ_CHUNK);
-        ssize_t got = read(r->fd, room, READ_CHUNK);
+        char *room = buf_room(&r->buf, r->chunk);
+        ssize_t got = read(r->fd, room, r->chunk);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -252,6 +253,7 @@ status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, 
     status st = fstat(r.fd, &sb) == 0 ? ST_OK : ST_IO;
     if (st == ST_OK) {
         found.file_bytes = (uint64_t)sb.st_size;
+        r.chunk = sb.st_size < READ_CHUNK ? (size_t)sb.st_size + 1 : READ_CHUNK; /* it may grow meanwhile */
         st = read_header(&r, kind, &found);
     }
     bool stopped = false; /* by fn, whose ST_END would be taken for the file's */
