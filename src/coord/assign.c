@@ -389,21 +389,36 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
               n->why);
 }
 
+/* False: that could not be written down. It is as it was, and looked at again in a while. */
+static bool settle_split(struct coord *c, struct c_network *n)
+{
+    /* Whoever goes through all networks may miss some, since there are others now. */
+    c->has_free = c->has_leaving = true;
+    if (splitting_begin(c, n) == ST_OK)
+        return true;
+    c->orders_again = clock_mono() + ORDERS_AGAIN_MS;
+    return false;
+}
+
 static void settle(struct coord *c, struct c_network *n)
 {
     uint64_t old = n->agent, to = n->next_agent;
     struct c_agent *a = agent_get(c, old);
+    bool is_split = n->split != NULL;
+    struct delegate_question q = placing_question(c, n); /* before its hosts are in parts of it */
+    if (is_split && !settle_split(c, n))
+        return;
     if (a && a->networks)
         a->networks--;
-    n->state = NETWORK_FREE;
+    if (!is_split)
+        n->state = NETWORK_FREE;
     n->agent = n->next_agent = 0;
     n->was_agent = old;
-    struct delegate_question q = placing_question(c, n);
     if (!n->network.parts)
         delegator_assigned(c->delegator, &q, 0);
     n->spread_to = 0;
     balancing_network(c, n);
-    if (n->split) {
+    if (is_split) {
         splitting_finish(c, n);
         return;
     }
@@ -586,6 +601,9 @@ static void expire(struct coord *c, struct c_network *n)
 {
     log_write(c->o.log, LOG_WARN, "assign", "a lease ran out network=%s agent=%llu", n->text,
               (unsigned long long)n->agent);
+    n->was_lost =
+        true; /* written down first: a kill in between, and it would be given away as if all was handed over */
+    save_network(c, n);
     for (size_t i = 0; i < c->task_count; i++) {
         struct c_task *t = c->tasks[i];
         if (!t || t->agent != n->agent)
@@ -607,7 +625,6 @@ static void expire(struct coord *c, struct c_network *n)
             }
     }
     n->leaving = 0;
-    n->was_lost = true;
     settle(c, n);
 }
 
@@ -714,7 +731,9 @@ static void look_at_networks(struct coord *c, mono_ms now)
             place_network(c, n, n->next_agent, 0);
             c->has_free |= n->state == NETWORK_FREE;
         } else if (n->state == NETWORK_LEAVING) {
-            if (!n->leaving)
+            if (!n->leaving && n->split && now < c->orders_again)
+                c->has_leaving = true;
+            else if (!n->leaving)
                 settle(c, n);
             else if (now >= lease_end(c, n))
                 expire(c, n);

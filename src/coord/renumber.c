@@ -35,52 +35,76 @@ static status gather(void *arg, uint64_t number, struct span packed)
     return ST_OK;
 }
 
-static void shift(uint64_t *number, uint64_t above, uint64_t by)
+static void shift(uint64_t *number, uint64_t above, uint64_t by, bool is_back)
 {
-    if (*number > above)
+    if (!is_back && *number > above)
         *number += by;
+    else if (is_back && *number > above + by)
+        *number -= by;
 }
 
 /* Tasks remember the orders that were about them. */
-static void shift_tasks(struct coord *c, const struct c_agent *a, uint64_t by)
+static void shift_tasks(struct coord *c, const struct c_agent *a, uint64_t above, uint64_t by, bool is_back)
 {
     for (size_t i = 0; i < c->task_count; i++) {
         struct c_task *t = c->tasks[i];
         if (!t || t->agent != a->number)
             continue;
-        shift(&t->last_order, a->orders_done, by);
-        shift(&t->end_order, a->orders_done, by);
-        shift(&t->late_order, a->orders_done, by);
-        save_task(c, t);
+        shift(&t->last_order, above, by, is_back);
+        shift(&t->end_order, above, by, is_back);
+        shift(&t->late_order, above, by, is_back);
+        if (!is_back)
+            save_task(c, t);
     }
 }
 
-static void renumber(struct coord *c, struct c_agent *a, uint64_t done)
+/* All of it or nothing: not ST_OK, and all is as it was. ST_LIMIT: no order can have such a number. */
+static status write_down(struct coord *c, struct c_agent *a, const struct open_orders *g, uint64_t done)
+{
+    uint64_t was_given = a->orders_given, was_done = a->orders_done;
+    status st = fleet_begin(c->fleet);
+    if (st != ST_OK)
+        return st;
+    st = fleet_orders_done(c->fleet, a->number, was_given);
+    shift_tasks(c, a, was_done, done - was_done, false);
+    a->orders_given = a->orders_done = done;
+    for (size_t i = 0; i < g->count; i++)
+        agent_order(c, a, g->list[i].kind, g->list[i].body);
+    save_agent(c, a);
+    if (st == ST_OK && a->orders_given - done != g->count)
+        st = ST_LIMIT;
+    if (st == ST_OK)
+        st = fleet_commit(c->fleet, false);
+    else
+        fleet_rollback(c->fleet);
+    if (st != ST_OK) {
+        shift_tasks(c, a, was_done, done - was_done, true);
+        a->orders_given = was_given;
+        a->orders_done = was_done;
+    }
+    return st;
+}
+
+/* Not ST_OK: it was not written down, or is perhaps not on the disk. To be tried again before it gets orders. */
+static status renumber(struct coord *c, struct c_agent *a, uint64_t done)
 {
     struct open_orders g = {0};
     arena_init(&g.arena);
-    status st = fleet_order_each(c->fleet, a->number, a->orders_done, gather, &g);
+    status st = done <= FLEET_NUMBER_MAX ? fleet_order_each(c->fleet, a->number, a->orders_done, gather, &g) : ST_LIMIT;
     if (st == ST_OK)
-        st = fleet_begin(c->fleet);
-    if (st == ST_OK) {
-        st = fleet_orders_done(c->fleet, a->number, a->orders_given);
-        shift_tasks(c, a, done - a->orders_done);
-        a->orders_given = a->orders_done = done;
-        for (size_t i = 0; i < g.count; i++)
-            agent_order(c, a, g.list[i].kind, g.list[i].body);
-        save_agent(c, a);
-        if (st == ST_OK)
-            st = fleet_commit(c->fleet, true);
-        else
-            fleet_rollback(c->fleet);
+        st = write_down(c, a, &g, done);
+    if (st == ST_OK)
+        st = fleet_sync(c->fleet);
+    if (agent_may_be_logged(a)) {
         log_write(c->o.log, LOG_WARN, "orders",
                   "an agent has carried out orders that are not known here: was this folder restored from a backup? "
                   "agent=%llu done=%llu",
                   (unsigned long long)a->number, (unsigned long long)done);
+        note_trouble(c, st, "number orders anew");
     }
-    note_trouble(c, st, "number orders anew");
     free(g.list);
     arena_done(&g.arena);
+    return st;
 }
 
 /* ---- an agent that has forgotten ---- */
@@ -182,9 +206,10 @@ uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *
         a->ahead = done;
         a->ahead_since = now;
     } else if (now - a->ahead_since >= STILL_MS) {
-        renumber(c, a, done);
+        if (a->is_in_step)
+            a->given_before = a->orders_given;
+        a->is_in_step = renumber(c, a, done) == ST_OK; /* else once more, in a while */
         a->ahead = 0;
-        a->is_in_step = a->orders_done == done; /* else the disk said no: once more */
     }
     return ours;
 }

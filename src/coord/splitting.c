@@ -7,6 +7,7 @@
  *
  * Each of them is a network like any other from then on: it has one agent, moves, and may be split again. The strategy
  * is not asked about them: all agents are as near. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 #include "plan/frontier.h"
 #include "plan/split.h"
 #include "web/domain.h"
+
+#define SHARE_WHY "a share of a network that is too much for one"
 
 static unsigned parts_used(const struct c_network *n)
 {
@@ -91,12 +94,13 @@ static struct c_network *make_part(struct coord *c, struct c_network *of, uint16
 }
 
 /* What the old owner handed over of the hosts that are in the part now. */
-static void hand_over(struct coord *c, struct span all, struct c_network *part)
+static status hand_over(struct coord *c, struct span all, struct c_network *part)
 {
     struct buf blob = {0};
     struct fields f = fields_of(all);
     unsigned tag;
     struct span v;
+    status st = ST_OK;
     while (fields_next(&f, &tag, &v)) {
         struct frontier_info info;
         if (tag != 1 || frontier_info_read(v, &info) != ST_OK)
@@ -109,65 +113,122 @@ static void hand_over(struct coord *c, struct span all, struct c_network *part)
     if (blob.n) {
         struct fleet_number key = fleet_number(++c->blobs);
         save_number(c, "blobs", c->blobs);
-        status st = fleet_put(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), buf_span(&blob));
-        note_trouble(c, st, "keep what an agent handed over");
-        part->handed_over = st == ST_OK ? c->blobs : 0;
+        st = fleet_put(c->fleet, FLEET_BLOB, fleet_number_span(&key), buf_span(&blob));
+        part->handed_over = c->blobs;
     }
     buf_done(&blob);
+    return st;
 }
 
-static void spread_hosts(struct coord *c, struct c_network *n)
-{
-    while (n->host_count) {
-        struct c_host *h = n->hosts[--n->host_count];
-        struct c_network *part = network_part(n, span_str(h->name));
-        h->network = part;
-        part->hosts = mem_grow(part->hosts, &part->host_cap, part->host_count + 1, sizeof(struct c_host *));
-        part->hosts[part->host_count++] = h;
-    }
-}
-
-void splitting_finish(struct coord *c, struct c_network *n)
+static status hand_over_all(struct coord *c, struct c_network *n, size_t first)
 {
     struct buf all = {0};
     struct fleet_number key = fleet_number(n->handed_over);
-    uint64_t agents[SPLIT_PARTS] = {0};
-    size_t first = n->part_count;
-    for (unsigned i = 0; i < SPLIT_PARTS; i++) {
-        uint16_t parts = split_parts(n->split, n->split->agent[i]);
-        if (n->network.parts)
-            parts &= n->network.parts;
-        /* By its lowest part. */
-        if (!parts || !(parts >> i & 1) || parts & ((1u << i) - 1))
-            continue;
-        agents[n->part_count - first] = n->split->agent[i];
-        network_part_add(n, make_part(c, n, parts));
+    if (!n->handed_over)
+        return ST_OK;
+    status st = fleet_get(c->fleet, FLEET_BLOB, fleet_number_span(&key), &all);
+    if (st == ST_NOT_FOUND)
+        st = ST_OK;
+    for (size_t i = first; st == ST_OK && i < n->part_count; i++)
+        st = hand_over(c, buf_span(&all), n->parts[i]);
+    if (st == ST_OK)
+        st = fleet_remove(c->fleet, FLEET_BLOB, fleet_number_span(&key));
+    n->handed_over = 0;
+    buf_done(&all);
+    return st;
+}
+
+static void put_host(struct c_network *n, struct c_host *h)
+{
+    h->network = n;
+    n->hosts = mem_grow(n->hosts, &n->host_cap, n->host_count + 1, sizeof(struct c_host *));
+    n->hosts[n->host_count++] = h;
+}
+
+static void spread_hosts(struct c_network *n)
+{
+    while (n->host_count) {
+        struct c_host *h = n->hosts[--n->host_count];
+        put_host(network_part(n, span_str(h->name)), h);
     }
-    n->state = NETWORK_SPLIT;
-    spread_hosts(c, n);
-    /* All of it or nothing: half of it would be networks twice. */
-    bool is_one = fleet_begin(c->fleet) == ST_OK;
-    if (n->handed_over && fleet_get(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), &all) == ST_OK)
-        for (size_t i = first; i < n->part_count; i++)
-            hand_over(c, buf_span(&all), n->parts[i]);
+}
+
+/* Parts that were not written down are no networks. */
+static void drop_parts(struct coord *c, struct c_network *n, size_t first)
+{
+    while (n->part_count > first) {
+        struct c_network *part = n->parts[--n->part_count];
+        while (part->host_count)
+            put_host(n, part->hosts[--part->host_count]);
+        (void)table_remove(&c->networks, siphash(&c->key, span_str(part->text)));
+        free(part->hosts);
+        free(part->probes);
+        free(part);
+    }
+}
+
+/* All of it or nothing: half of it would be networks twice. */
+static status write_down(struct coord *c, struct c_network *n, size_t first)
+{
+    status st = fleet_begin(c->fleet);
+    if (st != ST_OK)
+        return st;
+    st = hand_over_all(c, n, first);
     for (size_t i = first; i < n->part_count; i++) {
         save_network(c, n->parts[i]);
         for (size_t k = 0; k < n->parts[i]->host_count; k++)
             save_host(c, n->parts[i]->hosts[k]);
     }
-    if (n->handed_over)
-        note_trouble(c, fleet_remove(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b))),
-                     "forget what was handed over");
-    n->handed_over = 0;
-    free(n->split);
-    n->split = NULL;
     save_network(c, n);
-    if (is_one)
-        note_trouble(c, fleet_commit(c->fleet, false), "write down a network that is split");
-    log_write(c->o.log, LOG_INFO, "assign", "split network=%s over=%zu", n->text, n->part_count - first);
-    for (size_t i = first; i < n->part_count; i++)
-        if (assign_move(c, n->parts[i], agents[i - first], MOVE_BALANCED,
-                        "a share of a network that is too much for one") != ST_OK)
+    if (st == ST_OK)
+        return fleet_commit(c->fleet, false);
+    fleet_rollback(c->fleet);
+    return st;
+}
+
+status splitting_begin(struct coord *c, struct c_network *n)
+{
+    struct split *plan = n->split;
+    uint64_t old = n->agent, to = n->next_agent, was = n->was_agent, handed_over = n->handed_over, blobs = c->blobs;
+    size_t first = n->part_count;
+    n->was_agent = old;
+    for (unsigned i = 0; i < SPLIT_PARTS; i++) {
+        uint16_t parts = split_parts(plan, plan->agent[i]);
+        if (n->network.parts)
+            parts &= n->network.parts;
+        /* By its lowest part. */
+        if (!parts || !(parts >> i & 1) || parts & ((1u << i) - 1))
+            continue;
+        struct c_network *part = make_part(c, n, parts);
+        part->next_agent = plan->agent[i];
+        snprintf(part->why, sizeof(part->why), "%s", SHARE_WHY);
+        network_part_add(n, part);
+    }
+    n->state = NETWORK_SPLIT;
+    n->agent = n->next_agent = 0;
+    n->split = NULL;
+    spread_hosts(n);
+    status st = write_down(c, n, first);
+    if (st == ST_OK) {
+        free(plan);
+        return ST_OK;
+    }
+    note_trouble(c, st, "write down a network that is split");
+    n->split = plan;
+    n->state = NETWORK_LEAVING;
+    n->agent = old;
+    n->next_agent = to;
+    n->was_agent = was;
+    n->handed_over = handed_over;
+    c->blobs = blobs;
+    drop_parts(c, n, first);
+    return st;
+}
+
+void splitting_finish(struct coord *c, struct c_network *n)
+{
+    log_write(c->o.log, LOG_INFO, "assign", "split network=%s over=%zu", n->text, n->part_count);
+    for (size_t i = 0; i < n->part_count; i++)
+        if (assign_move(c, n->parts[i], n->parts[i]->next_agent, MOVE_BALANCED, SHARE_WHY) != ST_OK)
             c->has_free = true;
-    buf_done(&all);
 }

@@ -238,7 +238,7 @@ struct c_network {
     char text[COORD_NETWORK_TEXT];
     network_state state;
     uint64_t agent;
-    uint64_t next_agent; /* LEAVING: to whom; 0: the strategy decides */
+    uint64_t next_agent; /* LEAVING, or FREE and a part: to whom; 0: the strategy decides */
     unsigned leaving;    /* tasks whose end is not confirmed */
     uint64_t was_agent;  /* FREE after it left this one; 0: never had one. Not stored, nor is `move` */
     move_kind move;      /* why it left, or is leaving */
@@ -366,7 +366,7 @@ struct coord {
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
     mono_ms started, agents_saved, packages_pruned, hosts_looked, trials_looked, slow_tick, gathers_until;
-    mono_ms orders_again; /* they could not be written down: not before then */
+    mono_ms orders_again; /* they, or a split, could not be written down: not before then */
     struct delegator *delegator;
     unsigned trusted;          /* agents past their probation that take networks, as of the last tick */
     struct balancer *balancer; /* ids are the keys of `networks` */
@@ -622,7 +622,10 @@ void balancing_tick(struct coord *c, mono_ms now);
 
 /* ---- splitting.c; lock held ---- */
 bool splitting_try(struct coord *c, struct c_network *n); /* true: it leaves its agent for that */
-void splitting_finish(struct coord *c, struct c_network *n);
+/* It has left its agent: its parts are networks, and have its hosts. Not ST_OK: that could not be written down, and all
+ * is as it was. */
+MUST_USE status splitting_begin(struct coord *c, struct c_network *n);
+void splitting_finish(struct coord *c, struct c_network *n); /* its parts go to their agents */
 
 /* ---- diary.c: what placing did, for charts and lists; lock held ---- */
 void diary_note_given(struct coord *c); /* a network, for the first time */

@@ -3,6 +3,7 @@
  * stop() the test has the lock, as whoever calls these functions must. */
 #include "test.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,6 +14,8 @@
 #include "coord/state.h"
 #include "io/clock.h"
 #include "plan/frontier.h"
+#include "plan/split.h"
+#include "store/file.h"
 #include "test_folder.h"
 
 struct stage {
@@ -455,6 +458,137 @@ static void a_removed_agent_keeps_its_lease_through_a_restart(void **state)
     stop(&s);
 }
 
+/* ---- what is written down as a whole ---- */
+
+/* Hosts whose domains are in parts of both agents. */
+static void plan_split(struct c_network *n, const struct c_agent *one, const struct c_agent *two)
+{
+    n->split = mem_alloc(sizeof(*n->split));
+    for (unsigned i = 0; i < SPLIT_PARTS; i++)
+        n->split->agent[i] = two->number;
+    n->split->agent[split_part(SPAN("a.example"))] = one->number;
+}
+
+static void check_not_split(struct stage *s, const char *label)
+{
+    struct c_network *n = host(s, "a.example")->network;
+    CHECK(label, n->state == NETWORK_LEAVING && n->split && !n->part_count && !n->network.parts);
+    CHECK(label, n->host_count == 4 && n->handed_over && s->c->networks.n == 1);
+    for (int i = 0; i < 4; i++)
+        CHECK(names[i], host(s, names[i])->network == n);
+    for (size_t i = 0; i < s->c->agent_count; i++)
+        assert_int_equal(s->c->agents[i]->networks, i == 0);
+}
+
+static void a_network_is_split_when_that_is_written_down(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 4);
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *n = host(&s, "a.example")->network;
+    plan_split(n, from, to);
+    CHECK_STATUS("move", assign_move(s.c, n, 0, MOVE_BALANCED, "a test"), ST_OK);
+    tick(&s);
+    struct c_task *t = ch->tasks[0];
+    for (int i = 0; i < 4; i++) {
+        struct buf packed = {0};
+        pack_host(names[i], 3, &packed);
+        struct span part = buf_span(&packed);
+        assign_outcome(s.c, from,
+                       &(struct outcome){.number = t->end_order, .st = ST_AGAIN, .parts = &part, .part_count = 1});
+        buf_done(&packed);
+    }
+    assign_outcome(s.c, from, &(struct outcome){.number = t->end_order, .st = ST_OK});
+    from->orders_done = from->orders_given;
+    CHECK_STATUS("done", fleet_orders_done(s.c->fleet, from->number, from->orders_done), ST_OK);
+    save_agent(s.c, from);
+    uint64_t blobs = s.c->blobs;
+
+    fill_disk(&s, true);
+    tick(&s);
+    fill_disk(&s, false);
+    check_not_split(&s, "the disk is full");
+    assert_int_equal(s.c->blobs, blobs);
+    tick(&s);
+    check_not_split(&s, "not at once");
+    kill_and_start(&s);
+    from = agent(&s, "athens");
+    to = agent(&s, "bergen");
+    check_not_split(&s, "after a kill");
+
+    fill_disk(&s, true);
+    tick(&s);
+    fill_disk(&s, false);
+    check_not_split(&s, "full again");
+    s.now += 2000;
+    tick(&s);
+    for (int turn = 0; turn < 2; turn++) { /* as it is, and after a kill */
+        n = network_find(s.c, &(struct addr){4, {127, 1, 1, 1}});
+        CHECK("split", n->state == NETWORK_SPLIT && n->part_count == 2 && !n->host_count && !n->agent);
+        assert_int_equal(host(&s, "a.example")->network->agent, from->number);
+        assert_int_equal(host(&s, "b.example")->network->agent, to->number);
+        if (turn == 0)
+            kill_and_start(&s);
+        from = agent(&s, "athens");
+        to = agent(&s, "bergen");
+    }
+    struct told told_from = told(&s, from), told_to = told(&s, to);
+    assert_int_equal(told_from.hosts + told_to.hosts, 4);
+    stop(&s);
+}
+
+static void orders_have_other_numbers_when_that_is_written_down(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, two_networks, 2);
+    struct c_task *t = ch->tasks[0];
+    agent_set_state(s.c, a, AGENT_DRAIN);
+    tick(&s);
+    uint64_t given = a->orders_given, done = a->orders_done, end = t->end_order, last = t->last_order;
+    struct told before = told(&s, a);
+    CHECK("some are open", given > done && end && last);
+    /* It says that it has done more than we ever gave. */
+    struct report r = {.orders_done = given + 5};
+    a->is_in_step = false;
+    a->given_before = given;
+    (void)renumber_look(s.c, a, &r);
+    a->ahead_since -= 10000;
+    fill_disk(&s, true);
+    (void)renumber_look(s.c, a, &r);
+    fill_disk(&s, false);
+    CHECK("as they were", a->orders_given == given && a->orders_done == done);
+    CHECK("what tasks remember", t->end_order == end && t->last_order == last);
+    assert_int_equal(told(&s, a).ends, before.ends);
+    CHECK("it gets none", !renumber_agrees(a));
+    /* Once more, in a while; and once more, when it is not known whether that is on the disk. */
+    for (int turn = 0; turn < 2; turn++) {
+        (void)renumber_look(s.c, a, &r);
+        a->ahead_since -= 10000;
+        if (turn == 0)
+            file_inject_sync_fault(1, EIO);
+        (void)renumber_look(s.c, a, &r);
+        file_inject_sync_fault(0, 0);
+        CHECK("in step", renumber_agrees(a) == (turn == 1));
+    }
+    uint64_t by = given + 5 - done, id = ch->id;
+    for (int turn = 0; turn < 2; turn++) { /* as it is, and after a kill */
+        CHECK("other numbers", a->orders_given == given + by && a->orders_done == given + 5);
+        assert_int_equal(t->end_order, end + by);
+        CHECK("after a start it is not known", t->last_order == (turn ? 0 : last + by));
+        struct told now = told(&s, a);
+        CHECK("the same orders", now.ends == before.ends && now.tasks == before.tasks);
+        if (turn == 0)
+            kill_and_start(&s);
+        a = agent(&s, "athens");
+        t = channel_get(s.c, id)->tasks[0];
+    }
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +600,8 @@ int main(void)
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
         TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
+        TEST_IN_FOLDER(a_network_is_split_when_that_is_written_down),
+        TEST_IN_FOLDER(orders_have_other_numbers_when_that_is_written_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
