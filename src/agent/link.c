@@ -192,6 +192,7 @@ static void make_report(struct link *l)
     r.spool_packages = spool.packages + (package_sink_open_visits(a->sink) > 0);
     r.spool_bytes = spool.bytes;
     r.uptime_ms = clock_mono() - a->started;
+    r.orders_taken = a->orders_taken;
     put_outcomes(l, &r);
     put_tasks(l, &r);
     put_refusals(l, &r);

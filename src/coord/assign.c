@@ -543,7 +543,7 @@ static void end_task_networks(struct coord *c, struct c_task *t)
     t->ending_count -= n;
     t->end_asked = 0;
     t->end_order = t->end_sequence = 0;
-    t->is_end_confirmed = false;
+    t->is_end_confirmed = t->is_end_again = false;
     t->is_ended = t->network_count == 0 && t->ending_count == 0;
     if (t->ending_count) {
         t->is_dirty = c->has_dirty = true;
@@ -572,13 +572,35 @@ void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
             keep_hosts(c, o, t->ending, t->end_asked);
         if (o->st == ST_AGAIN)
             return; /* more of them come with its next report */
-        for (size_t k = 0; k < t->end_asked; k++)
-            t->ending[k]->was_lost = a->is_demoted;
+        for (size_t k = 0; k < t->end_asked; k++) {
+            t->ending[k]->was_lost = a->is_demoted || t->is_end_again;
+            if (t->is_end_again)
+                save_network(c, t->ending[k]);
+        }
         t->is_end_confirmed = true;
         t->end_sequence = a->sequence;
         c->has_leaving = true;
         save_task(c, t);
         return;
+    }
+}
+
+/* An end that is done, and nothing was said of it: that was told to somebody who is no more, when this folder was
+ * restored from a backup. Its agent has stopped; what it handed over is lost. */
+void assign_orders_done(struct coord *c, const struct c_agent *a)
+{
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        if (!t || t->agent != a->number || !t->end_order || t->end_order > a->orders_done || t->is_end_confirmed)
+            continue;
+        for (size_t k = 0; k < t->end_asked; k++) {
+            t->ending[k]->was_lost = true;
+            save_network(c, t->ending[k]);
+        }
+        t->is_end_confirmed = true;
+        t->end_sequence = a->sequence;
+        c->has_leaving = true;
+        save_task(c, t);
     }
 }
 
@@ -617,7 +639,7 @@ static void expire(struct coord *c, struct c_network *n)
                 t->end_asked -= k < t->end_asked;
                 if (!t->end_asked) {
                     t->end_order = t->end_sequence = 0;
-                    t->is_end_confirmed = false;
+                    t->is_end_confirmed = t->is_end_again = false;
                 }
                 t->is_ended = t->network_count == 0 && t->ending_count == 0;
                 save_task(c, t);

@@ -87,7 +87,8 @@ enum {
     T_END_SEQUENCE,
     T_LATE,
     T_LATE_ORDER,
-    T_LATE_SEQUENCE
+    T_LATE_SEQUENCE,
+    T_END_AGAIN
 };
 
 void set_text(char *to, size_t size, struct span from)
@@ -471,6 +472,7 @@ void save_task(struct coord *c, const struct c_task *t)
     field_u64_if(&b, T_LINKS, t->wants_links);
     field_u64_if(&b, T_CONFIRMED, t->is_end_confirmed);
     field_u64_if(&b, T_END_SEQUENCE, t->end_sequence);
+    field_u64_if(&b, T_END_AGAIN, t->is_end_again);
     for (size_t i = 0; i < t->handed_count; i++)
         field_str(&b, T_HANDED, t->handed[i]->text);
     put_number(c, FLEET_TASK, t->number, &b, "write down a task");
@@ -552,6 +554,9 @@ static status load_task(void *arg, struct span key, struct span packed)
             break;
         case T_END_SEQUENCE:
             t->end_sequence = value_u64(v);
+            break;
+        case T_END_AGAIN:
+            t->is_end_again = value_u64(v) != 0;
             break;
         case T_LINKS:
             t->wants_links = value_u64(v) != 0;

@@ -1,9 +1,9 @@
 /* renumber.c - coordinator and agent do not agree which orders were carried out.
  *
- * A coordinator that was restored from a backup has forgotten orders that its agents carried out: their numbers are
- * ahead of its own, and what it orders now would look to them like something of the past. Its open orders get the
- * numbers that follow those of the agent. An agent that still works on an order of the time that is lost says a lower
- * number than it has taken: so its number has to stand still for a while first.
+ * A coordinator that was restored from a backup has forgotten orders that its agents carried out, or work on: their
+ * numbers are ahead of its own, and what it orders now would look to them like something of the past. Its open orders
+ * get the numbers that follow those that the agent has taken. One of before wire version 1.8 says only which are done,
+ * a lower number: that has to stand still for a while first.
  *
  * An agent on a new machine, or whose folder is an older copy, has forgotten orders that it carried out, and they are
  * not kept here either: it is told anew what it should know. It goes on with the first order that it is given. */
@@ -51,6 +51,8 @@ static void shift_tasks(struct coord *c, const struct c_agent *a, uint64_t above
         if (!t || t->agent != a->number)
             continue;
         shift(&t->last_order, above, by, is_back);
+        if (!is_back)
+            t->is_end_again |= t->end_order > above; /* stays when it is taken back: more is read again than must be */
         shift(&t->end_order, above, by, is_back);
         shift(&t->late_order, above, by, is_back);
         if (!is_back)
@@ -193,23 +195,31 @@ bool renumber_agrees(const struct c_agent *a)
     return a->is_in_step && !a->ahead;
 }
 
+/* Not in step after that: the disk said no. Once more, in a while. */
+static void catch_up(struct coord *c, struct c_agent *a, uint64_t top, mono_ms now)
+{
+    if (a->is_in_step)
+        a->given_before = a->orders_given;
+    a->is_in_step = renumber(c, a, top) == ST_OK;
+    a->ahead = a->is_in_step ? 0 : top;
+    a->ahead_since = now;
+}
+
 uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
 {
     mono_ms now = clock_mono();
     /* Before it was heard for the first time, new orders may have the numbers of those that we have forgotten. */
-    uint64_t done = r->orders_done, ours = a->is_in_step ? a->orders_given : a->given_before;
-    if (done <= ours) {
+    uint64_t ours = a->is_in_step ? a->orders_given : a->given_before;
+    uint64_t top = r->orders_taken > r->orders_done ? r->orders_taken : r->orders_done;
+    if (top <= ours) {
         a->ahead = 0;
         if (!a->is_in_step)
             look_behind(c, a, r, now);
-    } else if (a->ahead != done) {
-        a->ahead = done;
+    } else if (a->ahead == top ? now - a->ahead_since >= STILL_MS : r->orders_taken > 0) {
+        catch_up(c, a, top, now);
+    } else if (a->ahead != top) {
+        a->ahead = top;
         a->ahead_since = now;
-    } else if (now - a->ahead_since >= STILL_MS) {
-        if (a->is_in_step)
-            a->given_before = a->orders_given;
-        a->is_in_step = renumber(c, a, done) == ST_OK; /* else once more, in a while */
-        a->ahead = 0;
     }
     return ours;
 }

@@ -159,6 +159,7 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     if (r->orders_done > a->orders_done && r->orders_done <= ours) {
         a->orders_done = r->orders_done;
         note_trouble(c, fleet_orders_done(c->fleet, a->number, a->orders_done), "forget orders that are done");
+        assign_orders_done(c, a);
         late_orders_done(c, a);
         save_agent(c, a);
     }

@@ -122,7 +122,7 @@ struct c_agent {
     bool is_in_step;       /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
     uint64_t given_before; /* not in step: orders up to this one are ours for sure */
     mono_ms told_anew;     /* it had forgotten some; 0: never */
-    uint64_t ahead;        /* it says that it carried out orders up to this one, which we never gave; 0: no */
+    uint64_t ahead;        /* it says that it has taken orders up to this one, which we never gave; 0: no */
     mono_ms ahead_since;
 };
 
@@ -292,6 +292,7 @@ struct c_task {
     struct c_network **ending; /* owned array: to be given up; the first end_asked of them by end_order */
     size_t ending_count, ending_cap, end_asked;
     uint64_t end_order;      /* number of the order that asks for it; 0: none */
+    bool is_end_again;       /* it was asked before, by a number that got lost: so may be what it handed over */
     bool is_end_confirmed;   /* its agent has stopped, */
     uint64_t end_sequence;   /* and everything it found is in its packages up to this one */
     struct c_network **late; /* owned array: taken away unheard; what it found there may still come (late.c), */
@@ -521,6 +522,7 @@ void assign_distrust(struct coord *c, uint64_t agent);
 /* The fetch number below which nothing that was said about the page's host is believed; 0: all of it is. */
 uint64_t assign_distrust_of(struct coord *c, const struct url *u);
 void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o);
+void assign_orders_done(struct coord *c, const struct c_agent *a); /* its number has grown; outcomes came before */
 void assign_tick(struct coord *c, mono_ms now);
 void assign_channel_changed(struct coord *c, struct c_channel *ch);
 void assign_channel_ends(struct coord *c, struct c_channel *ch);
@@ -550,8 +552,8 @@ void networks_look(struct coord *c);              /* at the file, with the next 
 void networks_free(struct coord *c);
 
 /* ---- renumber.c ---- */
-/* An agent says that it has carried out all orders up to r->orders_done. What it says of those up to the number that is
- * returned is about ours; of others, about orders that we do not know. */
+/* An agent says that it has carried out all orders up to r->orders_done, and taken those up to r->orders_taken. What it
+ * says of those up to the number that is returned is about ours; of others, about orders that we do not know. */
 uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *r);
 bool renumber_agrees(const struct c_agent *a); /* else it gets no orders */
 

@@ -290,6 +290,7 @@ static const struct message_field report_fields[] = {
     PARTS(27, probes, probe_count, probe_report_message),
     U32(28, tasks_max),
     U32(29, tasks_busy),
+    U64(30, orders_taken),
 };
 MESSAGE(report_message, report_fields);
 #undef THIS

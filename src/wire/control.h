@@ -21,7 +21,7 @@
 #define WIRE_VERSION_MIN 1
 /* Grows with every field, kind or column that is added. It does not travel: readers skip what they do not know. Names
  * the recordings of tests/data/exchange, which hold the code to that. */
-#define WIRE_MINOR 7
+#define WIRE_MINOR 8
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
 /* What an agent takes: a channel of very many seeds, out of a crawl without agents, cannot be cut in pieces. */
 #define CONTROL_ANSWER_MAX (16u << 20)
@@ -352,6 +352,9 @@ struct report {
     size_t probe_count;
     unsigned tasks_max;  /* that may run at a time, by all limits; 0: an agent of before this field */
     unsigned tasks_busy; /* that wait or run, visits of known pages not counted */
+    /* The highest order that it has in line, or carried out: what comes with a number up to it is no news to it. 0:
+     * none, or an agent of before this field. */
+    uint64_t orders_taken;
 };
 
 void visit_report_pack(const struct visit_report *v, struct buf *out);

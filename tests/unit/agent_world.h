@@ -105,7 +105,7 @@ struct world {
     struct probe_report probes[8]; /* as they came, without their texts */
     size_t probe_count;
     struct visit_report visit;
-    uint64_t done_on_full_disk;
+    uint64_t done_on_full_disk, taken_on_full_disk;
 };
 
 static inline void world_start(struct world *w, fake_script *script)

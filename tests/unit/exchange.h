@@ -497,7 +497,8 @@ static inline void make_poll_full(struct exchanges *x)
                        .probes = probes,
                        .probe_count = 2,
                        .tasks_max = 64,
-                       .tasks_busy = 7};
+                       .tasks_busy = 7,
+                       .orders_taken = 2};
     report_pack(&r, &body);
     orders_of_all_other_kinds(&answer);
     exchange_call(x, "poll-full", "POST", PATH_POLL "?wait=0&more=1", &body, 200, &answer);

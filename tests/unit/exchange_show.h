@@ -388,6 +388,7 @@ static inline void show_report(struct show *w, struct span body)
     NUMBER("report", r, uptime_ms);
     NUMBER("report", r, tasks_max);
     NUMBER("report", r, tasks_busy);
+    NUMBER("report", r, orders_taken);
     if (r.has_setup)
         show_setup(out, &r.setup);
     show_report_parts(out, &r);

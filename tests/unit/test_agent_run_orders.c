@@ -44,6 +44,7 @@ static void script_full(struct fake *f, const struct report *r)
         f->step = 1;
     } else if (f->step == 1 && f->polls == 5) {
         w->done_on_full_disk = r->orders_done;
+        w->taken_on_full_disk = r->orders_taken;
         file_inject_fault(0, 0);
         f->step = 2;
     } else if (f->step == 2 && all_done(f)) {
@@ -60,6 +61,7 @@ static void an_order_is_done_when_it_is_on_the_disk(void **state)
     run_agent(&w.fake, more, END_QUIT);
     assert_int_equal(w.fake.step, 3);
     assert_int_equal(w.done_on_full_disk, 0);
+    assert_int_equal(w.taken_on_full_disk, 1);
     world_stop(&w);
 }
 

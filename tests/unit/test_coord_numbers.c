@@ -131,12 +131,52 @@ static void orders_after_a_restore_are_not_those_that_were_forgotten(void **stat
     close_stage(&s);
 }
 
+static void an_agent_that_works_on_a_forgotten_order_gets_all_new_ones(void **state)
+{
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0}, after = {0};
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    UNTIL(&p, seen, seen.settings == 1);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    stop(&s);
+    copy_file("fleet.db", "backup");
+    start(&s);
+    puppet_line(&p);
+    for (int i = 0; i < 3; i++)
+        set_state(&s, AGENT_PAUSE);
+    UNTIL(&p, seen, seen.settings == 4);
+    stop(&s);
+    /* None of the three is done: the number that it says is one that the backup knows. */
+    uint64_t taken = p.orders_taken = p.orders_done, done = p.orders_done = p.orders_done - 3;
+    copy_file("backup", "fleet.db");
+    start(&s);
+    puppet_line(&p);
+    for (int i = 0; i < 2; i++)
+        set_state(&s, AGENT_RUN);
+    UNTIL(&p, after, after.settings == 2);
+    set_state(&s, AGENT_PAUSE);
+    UNTIL(&p, after, after.settings == 3);
+    assert_int_equal(p.orders_taken, taken + 3);
+    /* It comes to an end with them, and with those of ours. */
+    CHECK("it still works on the first", p.orders_done == done);
+    p.orders_done = p.orders_taken;
+    (void)puppet_poll(&p, NULL, 0, note_order, &after, NULL);
+    pthread_mutex_lock(&s.c->lock);
+    assert_int_equal(agent_get(s.c, 1)->orders_done, taken + 3);
+    pthread_mutex_unlock(&s.c->lock);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(orders_are_given_until_they_are_confirmed),
         TEST_IN_FOLDER(an_agent_on_a_new_machine_is_told_all_of_it_anew),
         TEST_IN_FOLDER(orders_after_a_restore_are_not_those_that_were_forgotten),
+        TEST_IN_FOLDER(an_agent_that_works_on_a_forgotten_order_gets_all_new_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

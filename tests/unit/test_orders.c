@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "coord/calls.h"
 #include "coord/coord.h"
+#include "coord/reports.h"
 #include "coord/state.h"
 #include "io/clock.h"
 #include "plan/frontier.h"
@@ -589,6 +590,71 @@ static void orders_have_other_numbers_when_that_is_written_down(void **state)
     stop(&s);
 }
 
+/* ---- an end whose outcome was heard by somebody who is no more ---- */
+
+static void report_done(struct stage *s, struct c_agent *a, uint64_t done, uint64_t taken, const struct outcome *o)
+{
+    struct report r = {.boot = a->boot,
+                       .orders_done = done,
+                       .orders_taken = taken,
+                       .activity = ACTIVITY_IDLE,
+                       .outcomes = o,
+                       .outcome_count = o != NULL};
+    report_note(s->c, a, &r, SPAN(""));
+    tick(s);
+}
+
+static void an_end_that_is_done_without_a_word_is_one(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 1);
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK_STATUS("move", assign_move(s.c, n, to->number, MOVE_PERSON, "a test"), ST_OK);
+    tick(&s);
+    uint64_t end = ch->tasks[0]->end_order;
+    CHECK("it is to end", end && end == from->orders_given);
+    report_done(&s, from, end - 1, end, NULL);
+    assert_int_equal(n->state, NETWORK_LEAVING);
+    report_done(&s, from, end, end, NULL);
+    CHECK("it is another's, and read anew", n->state == NETWORK_OWNED && n->agent == to->number && n->was_lost);
+    assert_int_equal(told(&s, to).networks, 1);
+    stop(&s);
+}
+
+static void what_was_handed_over_to_a_number_that_is_lost_is_read_anew(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 1);
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK_STATUS("move", assign_move(s.c, n, to->number, MOVE_PERSON, "a test"), ST_OK);
+    tick(&s);
+    struct c_task *t = ch->tasks[0];
+    uint64_t end = t->end_order, id = ch->id;
+    /* It works on it, and has taken orders since that are forgotten here. */
+    report_done(&s, from, end - 1, end, NULL);
+    from->is_in_step = false;
+    from->given_before = from->orders_given;
+    report_done(&s, from, end - 1, end + 7, NULL);
+    CHECK("asked again", t->end_order == end + 8 && from->orders_given == end + 8 && renumber_agrees(from));
+    report_done(&s, from, end - 1, end + 7, &(struct outcome){.number = end, .st = ST_OK});
+    assert_int_equal(n->state, NETWORK_LEAVING);
+    kill_and_start(&s);
+    from = agent(&s, "athens");
+    to = agent(&s, "bergen");
+    t = channel_get(s.c, id)->tasks[0];
+    n = host(&s, "a.example")->network;
+    report_done(&s, from, end + 8, end + 8, &(struct outcome){.number = end + 8, .st = ST_OK});
+    CHECK("it is another's, and read anew", n->state == NETWORK_OWNED && n->agent == to->number && n->was_lost);
+    CHECK("no end", !t->end_order && !t->is_end_again);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +668,8 @@ int main(void)
         TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
         TEST_IN_FOLDER(a_network_is_split_when_that_is_written_down),
         TEST_IN_FOLDER(orders_have_other_numbers_when_that_is_written_down),
+        TEST_IN_FOLDER(an_end_that_is_done_without_a_word_is_one),
+        TEST_IN_FOLDER(what_was_handed_over_to_a_number_that_is_lost_is_read_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -474,7 +474,8 @@ static struct report full_report(void)
                            .probes = probes,
                            .probe_count = 2,
                            .tasks_max = 64,
-                           .tasks_busy = 3};
+                           .tasks_busy = 3,
+                           .orders_taken = 9};
 }
 
 static void a_report_comes_back(void **state)
@@ -494,6 +495,7 @@ static void a_report_comes_back(void **state)
                        got.tasks[0].visit.changed == 2 && got.tasks[0].visit.changed_at == -7 &&
                        got.tasks[0].visit.told == 8 && !got.tasks[1].has_visit);
     CHECK("slots", got.tasks_max == 64 && got.tasks_busy == 3);
+    assert_int_equal(got.orders_taken, 9);
     CHECK("timing", got.timings[0].total_median_us == UINT32_MAX);
     CHECK("setup", got.has_setup && got.setup.own_site_count == 3 && got.setup.cores == 2);
     CHECK("program", got.programs[0].is_fallback);
