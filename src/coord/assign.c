@@ -32,17 +32,6 @@ static bool list_has(struct c_network *const *list, size_t count, const struct c
     return false;
 }
 
-static bool list_remove(struct c_network **list, size_t *count, const struct c_network *n)
-{
-    for (size_t i = 0; i < *count; i++)
-        if (list[i] == n) {
-            memmove(&list[i], &list[i + 1], (*count - i - 1) * sizeof(*list));
-            (*count)--;
-            return true;
-        }
-    return false;
-}
-
 struct c_task *task_get(struct coord *c, uint64_t number)
 {
     return number && number <= c->task_count ? c->tasks[number - 1] : NULL;
@@ -426,6 +415,82 @@ static void settle(struct coord *c, struct c_network *n)
     place_network(c, n, to, old);
 }
 
+/* True: a network of those that leave, and the task is its agent's. */
+static bool is_leaving(const struct c_task *t, const struct c_network *n)
+{
+    return n->is_going && n->agent == t->agent;
+}
+
+/* Those of the task that leave are to end, each once. */
+static void give_up(struct coord *c, struct c_task *t)
+{
+    size_t kept = 0, handed = 0;
+    bool has_some = false;
+    for (size_t i = 0; i < t->ending_count; i++)
+        if (is_leaving(t, t->ending[i])) {
+            t->ending[i]->ending_of = t->number;
+            t->ending[i]->leaving++;
+            has_some = true;
+        }
+    for (size_t i = 0; i < t->network_count; i++) {
+        struct c_network *n = t->networks[i];
+        if (!is_leaving(t, n)) {
+            t->networks[kept++] = n;
+            continue;
+        }
+        has_some = true;
+        if (n->ending_of == t->number)
+            continue;
+        list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
+        n->leaving++;
+    }
+    t->network_count = kept;
+    for (size_t i = 0; i < t->handed_count; i++) /* they never got there: the next owner has them */
+        if (!is_leaving(t, t->handed[i]))
+            t->handed[handed++] = t->handed[i];
+    t->handed_count = handed;
+    if (has_some)
+        dirty(c, t);
+}
+
+/* What is saved in between is one transaction; unless it is a part of one. */
+static bool begin_saving(struct coord *c)
+{
+    return !fleet_is_begun(c->fleet) && fleet_begin(c->fleet) == ST_OK;
+}
+
+static void end_saving(struct coord *c, bool is_begun)
+{
+    if (is_begun)
+        note_trouble(c, fleet_commit(c->fleet, false), "write down networks that leave");
+}
+
+/* They have an agent each, and it is said where they go and why. One walk through all tasks, however many they are. */
+static void leave(struct coord *c, struct c_network *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        list[i]->state = NETWORK_LEAVING;
+        list[i]->leaving = 0;
+        list[i]->is_going = true;
+        list[i]->ending_of = 0;
+    }
+    bool is_begun = begin_saving(c);
+    for (size_t i = 0; count && i < c->task_count; i++)
+        if (c->tasks[i])
+            give_up(c, c->tasks[i]);
+    for (size_t i = 0; i < count; i++)
+        save_network(c, list[i]);
+    end_saving(c, is_begun);
+    c->has_leaving |= count > 0;
+    for (size_t i = 0; i < count; i++)
+        list[i]->is_going = false;
+    for (size_t i = 0; i < count; i++) {
+        balancing_network(c, list[i]);
+        if (list[i]->state == NETWORK_LEAVING && !list[i]->leaving)
+            settle(c, list[i]);
+    }
+}
+
 status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind kind, const char *why)
 {
     struct c_agent *a = to ? agent_get(c, to) : NULL;
@@ -449,35 +514,42 @@ status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind 
         save_network(c, n);
         return ST_OK;
     }
-    n->state = NETWORK_LEAVING;
-    n->leaving = 0;
-    for (size_t i = 0; i < c->task_count; i++) {
-        struct c_task *t = c->tasks[i];
-        if (!t || t->agent != n->agent)
-            continue;
-        bool had = list_remove(t->networks, &t->network_count, n), ends = list_has(t->ending, t->ending_count, n);
-        if (!had && !ends)
-            continue;
-        if (!ends)
-            list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
-        n->leaving++;
-        (void)list_remove(t->handed, &t->handed_count, n); /* it never got there: the next owner has it */
-        dirty(c, t);
-    }
-    c->has_leaving = true;
-    save_network(c, n);
-    balancing_network(c, n);
-    if (!n->leaving)
-        settle(c, n);
+    leave(c, &n, 1);
     return ST_OK;
+}
+
+void leavers_add(struct leavers *l, struct c_network *n)
+{
+    l->list = mem_grow(l->list, &l->cap, l->count + 1, sizeof(struct c_network *));
+    l->list[l->count++] = n;
+}
+
+void assign_leave(struct coord *c, struct leavers *l, move_kind kind, const char *why)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        struct c_network *n = l->list[i];
+        if (n->state != NETWORK_OWNED)
+            continue;
+        n->next_agent = 0;
+        n->move = kind;
+        if (why)
+            snprintf(n->why, sizeof(n->why), "%s", why);
+        l->list[count++] = n;
+    }
+    leave(c, l->list, count);
+    free(l->list);
+    *l = (struct leavers){0};
 }
 
 void assign_leave_agent(struct coord *c, uint64_t agent, const char *why)
 {
+    struct leavers l = {0};
     size_t at = 0;
     for (struct c_network *n; (n = table_next(&c->networks, &at));)
-        if (n->agent == agent && n->state == NETWORK_OWNED && assign_move(c, n, 0, MOVE_AWAY, why) != ST_OK)
-            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+        if (n->agent == agent && n->state == NETWORK_OWNED)
+            leavers_add(&l, n);
+    assign_leave(c, &l, MOVE_AWAY, why);
 }
 
 void assign_distrust(struct coord *c, uint64_t agent)
@@ -604,50 +676,86 @@ void assign_orders_done(struct coord *c, const struct c_agent *a)
     }
 }
 
-/* It never was told: when it comes back it should know. Returns the number of the order. */
-static uint64_t order_end_of(struct coord *c, struct c_task *t, const struct c_network *n)
+/* They never were told of these: when they come back they should know. Returns the number of the last order; 0: there
+ * is nobody to be told. */
+static uint64_t order_end_of(struct coord *c, struct c_task *t, const struct span *names, size_t count)
 {
     struct c_agent *a = agent_get(c, t->agent);
-    struct span name = span_str(n->text);
     struct buf body = {0};
     if (!a || !a->is_joined)
         return 0;
-    end_order_pack(&(struct end_order){.task = t->number, .networks = &name, .network_count = 1}, &body);
-    agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    for (size_t at = 0; at < count;) {
+        struct end_order o = {.task = t->number, .networks = names + at};
+        for (size_t bytes = 0; at < count && bytes < COORD_ORDER_BYTES; at++, o.network_count++)
+            bytes += names[at].n + ORDER_ITEM_BYTES;
+        buf_clear(&body);
+        end_order_pack(&o, &body);
+        agent_order(c, a, ORDER_END_TASK, buf_span(&body));
+    }
     buf_done(&body);
     return a->orders_given;
 }
 
-/* The old owner was not heard for so long that its lease is over: it has stopped by itself. */
-static void expire(struct coord *c, struct c_network *n)
+/* Those that have expired are taken from the task without a word of its agent. */
+static void take_away(struct coord *c, struct c_task *t)
 {
-    log_write(c->o.log, LOG_WARN, "assign", "a lease ran out network=%s agent=%llu", n->text,
-              (unsigned long long)n->agent);
-    n->was_lost =
-        true; /* written down first: a kill in between, and it would be given away as if all was handed over */
-    save_network(c, n);
-    for (size_t i = 0; i < c->task_count; i++) {
-        struct c_task *t = c->tasks[i];
-        if (!t || t->agent != n->agent)
+    struct span *names = NULL;
+    size_t unasked = 0, gone = 0, kept = 0, asked = 0, cap = 0;
+    for (size_t i = 0; i < t->ending_count; i++) {
+        if (!is_leaving(t, t->ending[i]))
             continue;
-        for (size_t k = 0; k < t->ending_count; k++)
-            if (t->ending[k] == n) {
-                uint64_t order = k >= t->end_asked ? order_end_of(c, t, n) : t->end_order;
-                late_add(t, n, agent_get(c, t->agent), order);
-                memmove(&t->ending[k], &t->ending[k + 1], (t->ending_count - k - 1) * sizeof(struct c_network *));
-                t->ending_count--;
-                t->end_asked -= k < t->end_asked;
-                if (!t->end_asked) {
-                    t->end_order = t->end_sequence = 0;
-                    t->is_end_confirmed = t->is_end_again = false;
-                }
-                t->is_ended = t->network_count == 0 && t->ending_count == 0;
-                save_task(c, t);
-                break;
-            }
+        gone++;
+        if (i < t->end_asked)
+            continue;
+        names = mem_grow(names, &cap, unasked + 1, sizeof(*names));
+        names[unasked++] = span_str(t->ending[i]->text);
     }
-    n->leaving = 0;
-    settle(c, n);
+    if (!gone)
+        return;
+    uint64_t order = unasked ? order_end_of(c, t, names, unasked) : t->end_order;
+    for (size_t i = 0; i < t->ending_count; i++) {
+        struct c_network *n = t->ending[i];
+        if (is_leaving(t, n)) {
+            late_add(t, n, agent_get(c, t->agent), order);
+            continue;
+        }
+        asked += i < t->end_asked;
+        t->ending[kept++] = n;
+    }
+    t->ending_count = kept;
+    t->end_asked = asked;
+    if (!asked) {
+        t->end_order = t->end_sequence = 0;
+        t->is_end_confirmed = t->is_end_again = false;
+    }
+    t->is_ended = t->network_count == 0 && t->ending_count == 0;
+    save_task(c, t);
+    free(names);
+}
+
+/* Their old owners were not heard for so long that their leases are over: they have stopped by themselves. */
+static void expire(struct coord *c, const struct leavers *l)
+{
+    /* Written down first: a kill in between, and they would be given away as if all was handed over. */
+    bool is_begun = l->count && begin_saving(c);
+    for (size_t i = 0; i < l->count; i++) {
+        struct c_network *n = l->list[i];
+        log_write(c->o.log, LOG_WARN, "assign", "a lease ran out network=%s agent=%llu", n->text,
+                  (unsigned long long)n->agent);
+        n->is_going = n->was_lost = true;
+        save_network(c, n);
+    }
+    end_saving(c, is_begun);
+    for (size_t i = 0; l->count && i < c->task_count; i++)
+        if (c->tasks[i])
+            take_away(c, c->tasks[i]);
+    for (size_t i = 0; i < l->count; i++) {
+        l->list[i]->is_going = false;
+        l->list[i]->leaving = 0;
+    }
+    for (size_t i = 0; i < l->count; i++)
+        if (l->list[i]->state == NETWORK_LEAVING && !l->list[i]->leaving) /* not twice */
+            settle(c, l->list[i]);
 }
 
 /* ---- channels ---- */
@@ -743,6 +851,7 @@ static mono_ms lease_end(struct coord *c, const struct c_network *n)
 static void look_at_networks(struct coord *c, mono_ms now)
 {
     bool was_free = c->has_free, was_leaving = c->has_leaving;
+    struct leavers expired = {0};
     size_t at = 0;
     if (!was_free && !was_leaving)
         return;
@@ -758,11 +867,13 @@ static void look_at_networks(struct coord *c, mono_ms now)
             else if (!n->leaving)
                 settle(c, n);
             else if (now >= lease_end(c, n))
-                expire(c, n);
+                leavers_add(&expired, n);
             else
                 c->has_leaving = true;
         }
     }
+    expire(c, &expired);
+    free(expired.list);
 }
 
 static void retry_hosts(struct coord *c, mono_ms now)

@@ -7,7 +7,6 @@
 #include "coord/state.h"
 
 #define SEEDS_AN_ORDER 2000
-#define ITEM_BYTES 8 /* tag and length of an item, at most */
 
 static size_t split_lines(struct arena *a, struct span text, size_t max, struct span **out, size_t *used)
 {
@@ -86,7 +85,7 @@ static size_t take(struct list *l, size_t *bytes, const struct span **out)
     size_t from = l->at;
     *out = l->items + from;
     while (l->at < l->count && (!*bytes || *bytes + l->items[l->at].n <= COORD_ORDER_BYTES)) {
-        *bytes += (l->items[l->at].n + ITEM_BYTES) << l->is_twice;
+        *bytes += (l->items[l->at].n + ORDER_ITEM_BYTES) << l->is_twice;
         l->at++;
     }
     return l->at - from;
@@ -203,7 +202,7 @@ static void order_end(struct coord *c, struct c_task *t, struct c_agent *a)
     size_t n = 0;
     for (size_t bytes = 0; n < t->ending_count && bytes < COORD_ORDER_BYTES; n++) { /* the rest when these have ended */
         networks[n] = span_str(t->ending[n]->text);
-        bytes += networks[n].n + ITEM_BYTES;
+        bytes += networks[n].n + ORDER_ITEM_BYTES;
     }
     struct end_order e = {.task = t->number, .networks = networks, .network_count = n};
     end_order_pack(&e, &body);

@@ -118,6 +118,7 @@ void pinning_take_setup(struct coord *c, struct c_agent *a)
 
 void pinning_refused(struct coord *c, const struct c_agent *a)
 {
+    struct leavers l = {0};
     size_t at = 0;
     char country[3];
     if (!a->refuses.n)
@@ -129,9 +130,9 @@ void pinning_refused(struct coord *c, const struct c_agent *a)
         if (!refuses(a, country))
             continue;
         n->is_fixed = false;
-        if (assign_move(c, n, 0, MOVE_PINNED, "the owner of its agent refuses this country") != ST_OK)
-            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+        leavers_add(&l, n);
     }
+    assign_leave(c, &l, MOVE_PINNED, "the owner of its agent refuses this country");
 }
 
 /* ---- who may have a network ---- */
@@ -188,21 +189,21 @@ bool pinning_allows(struct coord *c, const struct c_network *n, uint64_t agent)
  * about more than one network. Those that a line held are decided anew. `was`: the lines before; may be NULL. */
 static void apply(struct coord *c, struct pins *was)
 {
+    struct leavers l = {0};
     size_t at = 0;
     for (struct c_network *n; (n = table_next(&c->networks, &at));) {
         const struct pin *pin = n->state == NETWORK_OWNED ? pinning_of(c, n) : NULL;
-        char why[sizeof(n->why)];
         if (!pin || pinning_allows(c, n, n->agent)) {
             if (n->state == NETWORK_OWNED && !n->is_fixed && was && pin_among(c, was, n))
                 placing_reconsider(c, n);
             continue;
         }
         struct span text = pin_text(pin);
-        snprintf(why, sizeof(why), "line %u: %.*s", pin_line(pin), (int)(text.n < 120 ? text.n : 120), text.p);
+        snprintf(n->why, sizeof(n->why), "line %u: %.*s", pin_line(pin), (int)(text.n < 120 ? text.n : 120), text.p);
         n->is_fixed = false;
-        if (assign_move(c, n, 0, MOVE_PINNED, why) != ST_OK)
-            log_write(c->o.log, LOG_WARN, "assign", "cannot be moved network=%s", n->text);
+        leavers_add(&l, n);
     }
+    assign_leave(c, &l, MOVE_PINNED, NULL);
     c->has_free = true;
 }
 

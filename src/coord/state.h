@@ -33,6 +33,7 @@
 #define COORD_CHANNELS_MAX 1000000
 #define COORD_HOSTS_A_CHANNEL 100000
 #define COORD_ORDER_BYTES (CONTROL_BYTES_MAX / 2) /* then it becomes several */
+#define ORDER_ITEM_BYTES 8                        /* of a list in an order: tag and length of an item, at most */
 /* Of a packed channel: it goes in one order, with the links that are known with it. */
 #define COORD_CHANNEL_BYTES (CONTROL_BYTES_MAX - (256u << 10))
 #define COORD_PLACE_MAX 128
@@ -266,6 +267,8 @@ struct c_network {
     unsigned waiting;           /* probes under way; not stored, nor is the rest */
     uint64_t looked;            /* its agent's claim was, or is being, looked at from elsewhere: this agent's */
     uint64_t spread_to;         /* replicated: an agent that was asked because it has little to do */
+    bool is_going;              /* among those that leave in one walk through all tasks */
+    uint64_t ending_of;         /* the task that was looked at in that walk, and gives it up already */
     double load_told;           /* as the balancer knows it */
     bool is_probed;             /* counted in coord.probing */
     bool is_deferred;           /* in coord.deferred */
@@ -514,6 +517,14 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
 void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addrs, size_t n);
 /* An agent found a host elsewhere. */
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr);
+/* Networks that leave their agents together: all tasks are gone through once. */
+struct leavers {
+    struct c_network **list; /* owned array of borrowed */
+    size_t count, cap;
+};
+void leavers_add(struct leavers *l, struct c_network *n);
+/* Those that somebody has: the strategy decides who gets them. `why` NULL: as each of them says. Frees the list. */
+void assign_leave(struct coord *c, struct leavers *l, move_kind kind, const char *why);
 /* Moves a network to another agent (0: the strategy decides), with its pages and its politeness. */
 MUST_USE status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind kind, const char *why);
 void assign_leave_agent(struct coord *c, uint64_t agent, const char *why); /* all its networks */

@@ -459,6 +459,120 @@ static void a_removed_agent_keeps_its_lease_through_a_restart(void **state)
     stop(&s);
 }
 
+/* ---- many networks that leave ---- */
+
+#define MANY 6
+
+static size_t times_in(struct c_network *const *list, size_t count, const struct c_network *n)
+{
+    size_t times = 0;
+    for (size_t i = 0; i < count; i++)
+        times += list[i] == n;
+    return times;
+}
+
+/* Counted anew, over all tasks: who has which network. */
+static void check_fleet(struct stage *s, const char *label)
+{
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&s->c->networks, &at));) {
+        size_t ending = 0;
+        for (size_t i = 0; i < s->c->task_count; i++) {
+            const struct c_task *t = s->c->tasks[i];
+            size_t has = times_in(t->networks, t->network_count, n), ends = times_in(t->ending, t->ending_count, n);
+            CHECK(label, has <= 1 && ends <= 1);
+            CHECK(label, !has || (n->state == NETWORK_OWNED && n->agent == t->agent));
+            CHECK(label, !ends || n->agent == t->agent);
+            ending += ends;
+        }
+        assert_int_equal(n->leaving, ending);
+        CHECK(label, !n->is_going);
+    }
+}
+
+/* A channel over all networks, one in each, and one that is paused and has not ended yet. */
+static void many_channels(struct stage *s, struct c_channel *ch[MANY + 2])
+{
+    char text[MANY][16];
+    struct site sites[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof(text[i]), "h%zu.example", i);
+        sites[i] = (struct site){text[i], (unsigned char)(i + 1)};
+    }
+    ch[MANY] = channel(s, sites, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof(text[i]), "g%zu.example", i);
+        ch[i] = channel(s, &sites[i], 1);
+    }
+    snprintf(text[0], sizeof(text[0]), "p.example");
+    ch[MANY + 1] = channel(s, sites, 1);
+    set_paused(s, ch[MANY + 1], true);
+}
+
+static void all_networks_of_an_agent_leave_together(void **state)
+{
+    struct stage s = {0};
+    struct c_channel *ch[MANY + 2];
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    many_channels(&s, ch);
+    check_fleet(&s, "before");
+    struct c_agent *to = agent(&s, "bergen");
+    struct c_network *stays = host(&s, "h5.example")->network;
+    CHECK_STATUS("one goes before", assign_move(s.c, stays, to->number, MOVE_PERSON, "a test"), ST_OK);
+    check_fleet(&s, "one");
+    agent_set_state(s.c, from, AGENT_DRAIN);
+    check_fleet(&s, "all");
+    CHECK("its aim stays", stays->next_agent == to->number && stays->move == MOVE_PERSON);
+    assert_int_equal(ch[MANY]->tasks[0]->ending_count, MANY);
+    assert_int_equal(host(&s, "h0.example")->network->leaving, 3);
+    assert_int_equal(host(&s, "h1.example")->network->leaving, 2);
+    tick(&s);
+    for (size_t i = 0; i < MANY + 2; i++) {
+        struct c_task *t = ch[i]->tasks[0];
+        if (t->end_order)
+            confirm(&s, from, t, NULL, 0, 0);
+        check_fleet(&s, "an end");
+    }
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&s.c->networks, &at));)
+        CHECK(n->text, n->state == NETWORK_OWNED && n->agent == to->number && !n->was_lost);
+    assert_int_equal(from->networks, 0);
+    assert_int_equal(to->networks, MANY);
+    stop(&s);
+}
+
+static void all_networks_of_an_agent_that_vanished_are_given_away_together(void **state)
+{
+    struct stage s = {0};
+    struct c_channel *ch[MANY + 2];
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    many_channels(&s, ch);
+    from->orders_done = from->orders_given;
+    struct c_agent *to = agent(&s, "bergen");
+    assign_leave_agent(s.c, from->number, "it is not heard");
+    check_fleet(&s, "leaving");
+    from->lease_until = s.now;
+    to->lease_until = s.now + 600000;
+    s.c->orders_again = s.now + 1000000; /* so that it is told nothing of ends before */
+    tick(&s);
+    check_fleet(&s, "expired");
+    size_t at = 0;
+    for (struct c_network *n; (n = table_next(&s.c->networks, &at));)
+        CHECK(n->text, n->state == NETWORK_OWNED && n->agent == to->number && n->was_lost);
+    /* Each task of the old one: one order about all that it never was told of, and what it brings is taken till then.
+     */
+    assert_int_equal(told(&s, from).ends, MANY + 1);
+    for (size_t i = 0; i <= MANY; i++) {
+        const struct c_task *t = ch[i]->tasks[0];
+        assert_int_equal(t->late_count, i == MANY ? MANY : 1);
+        CHECK("listened to until", t->late_order > from->orders_done && t->late_order <= from->orders_given);
+        CHECK("ended", t->is_ended && !t->end_order && !t->end_asked);
+    }
+    stop(&s);
+}
+
 /* ---- what is written down as a whole ---- */
 
 /* Hosts whose domains are in parts of both agents. */
@@ -666,6 +780,8 @@ int main(void)
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
         TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
+        TEST_IN_FOLDER(all_networks_of_an_agent_leave_together),
+        TEST_IN_FOLDER(all_networks_of_an_agent_that_vanished_are_given_away_together),
         TEST_IN_FOLDER(a_network_is_split_when_that_is_written_down),
         TEST_IN_FOLDER(orders_have_other_numbers_when_that_is_written_down),
         TEST_IN_FOLDER(an_end_that_is_done_without_a_word_is_one),
