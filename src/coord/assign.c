@@ -1,30 +1,27 @@
-/* assign.c - from channels to tasks: hosts are placed in networks, networks are given to agents and moved between them.
+/* assign.c - from channels to tasks: hosts are placed in networks, and networks are given to agents.
  *
  * Nothing here waits. A change marks tasks and networks; assign_tick, some times a second, turns what is marked into
- * orders, so that many changes become few orders. When a network moves, the new owner is told only after the old one
- * has confirmed that it stopped, or after its lease has run out. */
+ * orders, so that many changes become few orders. When a network moves (assign_moves.c), the new owner is told only
+ * after the old one has confirmed that it stopped, or after its lease has run out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/assign_internal.h"
 #include "io/clock.h"
-#include "plan/frontier.h"
-#include "web/domain.h"
 
 #define SEEDS_BYTES_MAX (256u << 10) /* of a task: what does not fit is found again by its own crawl, or later */
-#define ORDERS_AGAIN_MS 1000         /* after orders could not be written down */
 
 /* ---- small things ---- */
 
-static void list_add(struct c_network ***list, size_t *count, size_t *cap, struct c_network *n)
+void assign_list_add(struct c_network ***list, size_t *count, size_t *cap, struct c_network *n)
 {
     *list = mem_grow(*list, cap, *count + 1, sizeof(struct c_network *));
     (*list)[(*count)++] = n;
 }
 
-static bool list_has(struct c_network *const *list, size_t count, const struct c_network *n)
+bool assign_list_has(struct c_network *const *list, size_t count, const struct c_network *n)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == n)
@@ -69,7 +66,7 @@ static struct c_task *task_make(struct coord *c, struct c_channel *ch, uint64_t 
     return t;
 }
 
-static void dirty(struct coord *c, struct c_task *t)
+void assign_dirty(struct coord *c, struct c_task *t)
 {
     t->is_dirty = true;
     t->has_only_seeds = false;
@@ -78,13 +75,13 @@ static void dirty(struct coord *c, struct c_task *t)
 }
 
 /* What the last owner of the network handed over goes with this task. */
-static void hand(struct coord *c, struct c_task *t, struct c_network *n)
+void assign_hand(struct coord *c, struct c_task *t, struct c_network *n)
 {
     if (!n->handed_over)
         return;
-    if (!list_has(t->handed, t->handed_count, n))
-        list_add(&t->handed, &t->handed_count, &t->handed_cap, n);
-    dirty(c, t);
+    if (!assign_list_has(t->handed, t->handed_count, n))
+        assign_list_add(&t->handed, &t->handed_count, &t->handed_cap, n);
+    assign_dirty(c, t);
 }
 
 /* ---- hosts ---- */
@@ -128,14 +125,14 @@ static void cover(struct coord *c, struct c_channel *ch, struct c_network *n)
     struct c_task *t = task_of(c, ch, n->agent);
     if (!t)
         t = task_make(c, ch, n->agent);
-    if (list_has(t->networks, t->network_count, n))
+    if (assign_list_has(t->networks, t->network_count, n))
         return;
-    list_add(&t->networks, &t->network_count, &t->network_cap, n);
+    assign_list_add(&t->networks, &t->network_count, &t->network_cap, n);
     late_remove(t, n);
     t->is_ended = false;
     t->wants_states |= n->had_agent || ch->was_crawled;
     t->wants_links |= n->was_lost || ch->wants_links;
-    dirty(c, t);
+    assign_dirty(c, t);
 }
 
 static void flush_seeds(struct coord *c, struct c_host *h)
@@ -190,10 +187,10 @@ static void read_again(struct coord *c, struct c_host *h, struct c_network *n)
 {
     for (size_t i = 0; i < h->channel_count; i++) {
         struct c_task *t = n->state == NETWORK_OWNED ? task_of(c, h->channels[i], n->agent) : NULL;
-        if (!t || !list_has(t->networks, t->network_count, n))
+        if (!t || !assign_list_has(t->networks, t->network_count, n))
             continue; /* cover does it */
         t->wants_states = t->wants_links = true;
-        dirty(c, t);
+        assign_dirty(c, t);
     }
 }
 
@@ -289,7 +286,7 @@ void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct s
         h->pinned_agent = h->network->agent;
         struct c_task *owner = t->agent == h->pinned_agent ? t : task_of(c, t->channel, h->pinned_agent);
         if (owner)
-            dirty(c, owner);
+            assign_dirty(c, owner);
         save_host(c, h);
         return;
     }
@@ -318,7 +315,7 @@ uint64_t assign_pinned(struct coord *c, const struct c_network *n)
     return has_others ? 0 : owner;
 }
 
-static void place_network(struct coord *c, struct c_network *n, uint64_t to, uint64_t not_agent)
+void assign_place(struct coord *c, struct c_network *n, uint64_t to, uint64_t not_agent)
 {
     struct c_agent *a = agent_get(c, to);
     uint64_t pinned = assign_pinned(c, n);
@@ -353,7 +350,7 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
         for (size_t k = 0; k < h->channel_count; k++) {
             cover(c, h->channels[k], n);
             struct c_task *t = task_of(c, h->channels[k], agent);
-            if (t && list_has(t->networks, t->network_count, n)) /* one that is paused is told nothing */
+            if (t && assign_list_has(t->networks, t->network_count, n)) /* one that is paused is told nothing */
                 last = t;
             if (n->had_agent && t) /* seeds that the old owner had not begun with are not in what it hands over */
                 channel_tell_links(c, h->channels[k], n);
@@ -365,7 +362,7 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
         flush_seeds(c, h);
     }
     if (last)
-        hand(c, last, n);
+        assign_hand(c, last, n);
     if (!n->had_agent)
         diary_note_given(c);
     if (n->was_agent && n->was_agent != agent)
@@ -376,180 +373,6 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
     balancing_network(c, n);
     log_write(c->o.log, LOG_INFO, "assign", "network=%s agent=%llu why=\"%s\"", n->text, (unsigned long long)agent,
               n->why);
-}
-
-/* False: that could not be written down. It is as it was, and looked at again in a while. */
-static bool settle_split(struct coord *c, struct c_network *n)
-{
-    /* Whoever goes through all networks may miss some, since there are others now. */
-    c->has_free = c->has_leaving = true;
-    if (splitting_begin(c, n) == ST_OK)
-        return true;
-    c->orders_again = clock_mono() + ORDERS_AGAIN_MS;
-    return false;
-}
-
-static void settle(struct coord *c, struct c_network *n)
-{
-    uint64_t old = n->agent, to = n->next_agent;
-    struct c_agent *a = agent_get(c, old);
-    bool is_split = n->split != NULL;
-    struct delegate_question q = placing_question(c, n); /* before its hosts are in parts of it */
-    if (is_split && !settle_split(c, n))
-        return;
-    if (a && a->networks)
-        a->networks--;
-    if (!is_split)
-        n->state = NETWORK_FREE;
-    n->agent = n->next_agent = 0;
-    n->was_agent = old;
-    if (!n->network.parts)
-        delegator_assigned(c->delegator, &q, 0);
-    n->spread_to = 0;
-    balancing_network(c, n);
-    if (is_split) {
-        splitting_finish(c, n);
-        return;
-    }
-    save_network(c, n);
-    place_network(c, n, to, old);
-}
-
-/* True: a network of those that leave, and the task is its agent's. */
-static bool is_leaving(const struct c_task *t, const struct c_network *n)
-{
-    return n->is_going && n->agent == t->agent;
-}
-
-/* Those of the task that leave are to end, each once. */
-static void give_up(struct coord *c, struct c_task *t)
-{
-    size_t kept = 0, handed = 0;
-    bool has_some = false;
-    for (size_t i = 0; i < t->ending_count; i++)
-        if (is_leaving(t, t->ending[i])) {
-            t->ending[i]->ending_of = t->number;
-            t->ending[i]->leaving++;
-            has_some = true;
-        }
-    for (size_t i = 0; i < t->network_count; i++) {
-        struct c_network *n = t->networks[i];
-        if (!is_leaving(t, n)) {
-            t->networks[kept++] = n;
-            continue;
-        }
-        has_some = true;
-        if (n->ending_of == t->number)
-            continue;
-        list_add(&t->ending, &t->ending_count, &t->ending_cap, n);
-        n->leaving++;
-    }
-    t->network_count = kept;
-    for (size_t i = 0; i < t->handed_count; i++) /* they never got there: the next owner has them */
-        if (!is_leaving(t, t->handed[i]))
-            t->handed[handed++] = t->handed[i];
-    t->handed_count = handed;
-    if (has_some)
-        dirty(c, t);
-}
-
-/* What is saved in between is one transaction; unless it is a part of one. */
-static bool begin_saving(struct coord *c)
-{
-    return !fleet_is_begun(c->fleet) && fleet_begin(c->fleet) == ST_OK;
-}
-
-static void end_saving(struct coord *c, bool is_begun)
-{
-    if (is_begun)
-        note_trouble(c, fleet_commit(c->fleet, false), "write down networks that leave");
-}
-
-/* They have an agent each, and it is said where they go and why. One walk through all tasks, however many they are. */
-static void leave(struct coord *c, struct c_network *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        list[i]->state = NETWORK_LEAVING;
-        list[i]->leaving = 0;
-        list[i]->is_going = true;
-        list[i]->ending_of = 0;
-    }
-    bool is_begun = begin_saving(c);
-    for (size_t i = 0; count && i < c->task_count; i++)
-        if (c->tasks[i])
-            give_up(c, c->tasks[i]);
-    for (size_t i = 0; i < count; i++)
-        save_network(c, list[i]);
-    end_saving(c, is_begun);
-    c->has_leaving |= count > 0;
-    for (size_t i = 0; i < count; i++)
-        list[i]->is_going = false;
-    for (size_t i = 0; i < count; i++) {
-        balancing_network(c, list[i]);
-        if (list[i]->state == NETWORK_LEAVING && !list[i]->leaving)
-            settle(c, list[i]);
-    }
-}
-
-status assign_move(struct coord *c, struct c_network *n, uint64_t to, move_kind kind, const char *why)
-{
-    struct c_agent *a = to ? agent_get(c, to) : NULL;
-    if (to && (!a || !agent_may_work(c, a)))
-        return ST_REFUSED;
-    if (n->state == NETWORK_SPLIT)
-        return ST_REFUSED;
-    if (n->state == NETWORK_FREE) {
-        snprintf(n->why, sizeof(n->why), "%s", why);
-        place_network(c, n, to, 0);
-        return ST_OK;
-    }
-    if (n->state == NETWORK_OWNED && n->agent == to)
-        return ST_EXISTS;
-    n->next_agent = to;
-    n->move = kind;
-    snprintf(n->why, sizeof(n->why), "%s", why);
-    if (n->state == NETWORK_LEAVING) {
-        free(n->split); /* whoever speaks last */
-        n->split = NULL;
-        save_network(c, n);
-        return ST_OK;
-    }
-    leave(c, &n, 1);
-    return ST_OK;
-}
-
-void leavers_add(struct leavers *l, struct c_network *n)
-{
-    l->list = mem_grow(l->list, &l->cap, l->count + 1, sizeof(struct c_network *));
-    l->list[l->count++] = n;
-}
-
-void assign_leave(struct coord *c, struct leavers *l, move_kind kind, const char *why)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        struct c_network *n = l->list[i];
-        if (n->state != NETWORK_OWNED)
-            continue;
-        n->next_agent = 0;
-        n->move = kind;
-        if (why)
-            snprintf(n->why, sizeof(n->why), "%s", why);
-        l->list[count++] = n;
-    }
-    leave(c, l->list, count);
-    free(l->list);
-    *l = (struct leavers){0};
-}
-
-void assign_leave_agent(struct coord *c, uint64_t agent, const char *why)
-{
-    struct leavers l = {0};
-    size_t at = 0;
-    for (struct c_network *n; (n = table_next(&c->networks, &at));)
-        if (n->agent == agent && n->state == NETWORK_OWNED)
-            leavers_add(&l, n);
-    assign_leave(c, &l, MOVE_AWAY, why);
 }
 
 void assign_distrust(struct coord *c, uint64_t agent)
@@ -569,202 +392,13 @@ uint64_t assign_distrust_of(struct coord *c, const struct url *u)
     return h && h->network ? h->network->distrust : 0;
 }
 
-/* ---- the end of tasks ---- */
-
-/* Packed hosts from the old owner, kept until the new one is told. */
-static void keep_hosts(struct coord *c, const struct outcome *o, struct c_network *const *asked, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct buf blob = {0};
-        struct fleet_number old = fleet_number(asked[i]->handed_over);
-        if (asked[i]->handed_over && o->part_count)
-            note_trouble(c, fleet_get(c->fleet, FLEET_BLOB, span_of(old.b, sizeof(old.b)), &blob),
-                         "read what was handed over");
-        size_t before = blob.n;
-        for (size_t k = 0; k < o->part_count; k++) {
-            struct frontier_info info;
-            if (frontier_info_read(o->parts[k], &info) != ST_OK)
-                continue;
-            struct c_host *h = table_get(&c->hosts, siphash(&c->key, info.name));
-            if (h && h->network == asked[i])
-                field_text(&blob, 1, o->parts[k]);
-            frontier_info_done(&info);
-        }
-        if (blob.n > before) {
-            struct fleet_number key = asked[i]->handed_over ? old : fleet_number(++c->blobs);
-            save_number(c, "blobs", c->blobs);
-            status st = fleet_put(c->fleet, FLEET_BLOB, span_of(key.b, sizeof(key.b)), buf_span(&blob));
-            note_trouble(c, st, "keep what an agent handed over");
-            if (st == ST_OK && !asked[i]->handed_over) {
-                asked[i]->handed_over = c->blobs;
-                save_network(c, asked[i]);
-            }
-        }
-        buf_done(&blob);
-    }
-}
-
-static void end_task_networks(struct coord *c, struct c_task *t)
-{
-    size_t n = t->end_asked;
-    struct c_network **asked = mem_alloc((n + 1) * sizeof(struct c_network *));
-    for (size_t i = 0; i < n; i++)
-        asked[i] = t->ending[i];
-    for (size_t i = n; i < t->ending_count; i++)
-        t->ending[i - n] = t->ending[i];
-    t->ending_count -= n;
-    t->end_asked = 0;
-    t->end_order = t->end_sequence = 0;
-    t->is_end_confirmed = t->is_end_again = false;
-    t->is_ended = t->network_count == 0 && t->ending_count == 0;
-    if (t->ending_count) {
-        t->is_dirty = c->has_dirty = true;
-        t->has_only_seeds = false;
-    }
-    save_task(c, t);
-    for (size_t i = 0; i < n; i++) {
-        asked[i]->leaving -= asked[i]->leaving > 0;
-        if (asked[i]->state == NETWORK_LEAVING && asked[i]->leaving == 0)
-            settle(c, asked[i]);
-        else if (list_has(t->networks, t->network_count, asked[i])) /* given back meanwhile: orders.c waited for this */
-            hand(c, t, asked[i]);
-    }
-    free(asked);
-}
-
-void assign_outcome(struct coord *c, struct c_agent *a, const struct outcome *o)
-{
-    for (size_t i = 0; i < c->task_count; i++) {
-        struct c_task *t = c->tasks[i];
-        if (!t || t->agent != a->number || t->end_order != o->number)
-            continue;
-        if (t->is_end_confirmed)
-            return;         /* said again, because our answer was lost */
-        if (!a->is_demoted) /* queues and politeness of one who lies are worth nothing */
-            keep_hosts(c, o, t->ending, t->end_asked);
-        if (o->st == ST_AGAIN)
-            return; /* more of them come with its next report */
-        for (size_t k = 0; k < t->end_asked; k++) {
-            t->ending[k]->was_lost = a->is_demoted || t->is_end_again;
-            if (t->is_end_again)
-                save_network(c, t->ending[k]);
-        }
-        t->is_end_confirmed = true;
-        t->end_sequence = a->sequence;
-        c->has_leaving = true;
-        save_task(c, t);
-        return;
-    }
-}
-
-/* An end that is done, and nothing was said of it: that was told to somebody who is no more, when this folder was
- * restored from a backup. Its agent has stopped; what it handed over is lost. */
-void assign_orders_done(struct coord *c, const struct c_agent *a)
-{
-    for (size_t i = 0; i < c->task_count; i++) {
-        struct c_task *t = c->tasks[i];
-        if (!t || t->agent != a->number || !t->end_order || t->end_order > a->orders_done || t->is_end_confirmed)
-            continue;
-        for (size_t k = 0; k < t->end_asked; k++) {
-            t->ending[k]->was_lost = true;
-            save_network(c, t->ending[k]);
-        }
-        t->is_end_confirmed = true;
-        t->end_sequence = a->sequence;
-        c->has_leaving = true;
-        save_task(c, t);
-    }
-}
-
-/* They never were told of these: when they come back they should know. Returns the number of the last order; 0: there
- * is nobody to be told. */
-static uint64_t order_end_of(struct coord *c, struct c_task *t, const struct span *names, size_t count)
-{
-    struct c_agent *a = agent_get(c, t->agent);
-    struct buf body = {0};
-    if (!a || !a->is_joined)
-        return 0;
-    for (size_t at = 0; at < count;) {
-        struct end_order o = {.task = t->number, .networks = names + at};
-        for (size_t bytes = 0; at < count && bytes < COORD_ORDER_BYTES; at++, o.network_count++)
-            bytes += names[at].n + ORDER_ITEM_BYTES;
-        buf_clear(&body);
-        end_order_pack(&o, &body);
-        agent_order(c, a, ORDER_END_TASK, buf_span(&body));
-    }
-    buf_done(&body);
-    return a->orders_given;
-}
-
-/* Those that have expired are taken from the task without a word of its agent. */
-static void take_away(struct coord *c, struct c_task *t)
-{
-    struct span *names = NULL;
-    size_t unasked = 0, gone = 0, kept = 0, asked = 0, cap = 0;
-    for (size_t i = 0; i < t->ending_count; i++) {
-        if (!is_leaving(t, t->ending[i]))
-            continue;
-        gone++;
-        if (i < t->end_asked)
-            continue;
-        names = mem_grow(names, &cap, unasked + 1, sizeof(*names));
-        names[unasked++] = span_str(t->ending[i]->text);
-    }
-    if (!gone)
-        return;
-    uint64_t order = unasked ? order_end_of(c, t, names, unasked) : t->end_order;
-    for (size_t i = 0; i < t->ending_count; i++) {
-        struct c_network *n = t->ending[i];
-        if (is_leaving(t, n)) {
-            late_add(t, n, agent_get(c, t->agent), order);
-            continue;
-        }
-        asked += i < t->end_asked;
-        t->ending[kept++] = n;
-    }
-    t->ending_count = kept;
-    t->end_asked = asked;
-    if (!asked) {
-        t->end_order = t->end_sequence = 0;
-        t->is_end_confirmed = t->is_end_again = false;
-    }
-    t->is_ended = t->network_count == 0 && t->ending_count == 0;
-    save_task(c, t);
-    free(names);
-}
-
-/* Their old owners were not heard for so long that their leases are over: they have stopped by themselves. */
-static void expire(struct coord *c, const struct leavers *l)
-{
-    /* Written down first: a kill in between, and they would be given away as if all was handed over. */
-    bool is_begun = l->count && begin_saving(c);
-    for (size_t i = 0; i < l->count; i++) {
-        struct c_network *n = l->list[i];
-        log_write(c->o.log, LOG_WARN, "assign", "a lease ran out network=%s agent=%llu", n->text,
-                  (unsigned long long)n->agent);
-        n->is_going = n->was_lost = true;
-        save_network(c, n);
-    }
-    end_saving(c, is_begun);
-    for (size_t i = 0; l->count && i < c->task_count; i++)
-        if (c->tasks[i])
-            take_away(c, c->tasks[i]);
-    for (size_t i = 0; i < l->count; i++) {
-        l->list[i]->is_going = false;
-        l->list[i]->leaving = 0;
-    }
-    for (size_t i = 0; i < l->count; i++)
-        if (l->list[i]->state == NETWORK_LEAVING && !l->list[i]->leaving) /* not twice */
-            settle(c, l->list[i]);
-}
-
 /* ---- channels ---- */
 
 void assign_channel_changed(struct coord *c, struct c_channel *ch)
 {
     for (size_t i = 0; i < ch->task_count; i++) {
         ch->tasks[i]->has_channel = false;
-        dirty(c, ch->tasks[i]);
+        assign_dirty(c, ch->tasks[i]);
     }
     if (ch->is_paused)
         assign_channel_ends(c, ch);
@@ -775,8 +409,8 @@ void assign_channel_changed(struct coord *c, struct c_channel *ch)
                 continue;
             cover(c, ch, h->network);
             struct c_task *t = task_of(c, ch, h->network->agent);
-            if (t && list_has(t->networks, t->network_count, h->network))
-                hand(c, t, h->network); /* what waited when it was paused */
+            if (t && assign_list_has(t->networks, t->network_count, h->network))
+                assign_hand(c, t, h->network); /* what waited when it was paused */
         }
 }
 
@@ -786,9 +420,9 @@ static void pass_on_hosts(struct coord *c, struct c_task *t)
     for (size_t i = 0; i < t->handed_count; i++)
         for (size_t k = 0; k < c->task_count; k++) {
             struct c_task *other = c->tasks[k];
-            if (!other || other == t || !list_has(other->networks, other->network_count, t->handed[i]))
+            if (!other || other == t || !assign_list_has(other->networks, other->network_count, t->handed[i]))
                 continue;
-            hand(c, other, t->handed[i]);
+            assign_hand(c, other, t->handed[i]);
             break;
         }
     t->handed_count = 0;
@@ -800,13 +434,13 @@ void assign_channel_ends(struct coord *c, struct c_channel *ch)
         struct c_task *t = ch->tasks[i];
         pass_on_hosts(c, t);
         for (size_t k = 0; k < t->network_count; k++) {
-            if (list_has(t->ending, t->ending_count, t->networks[k]))
+            if (assign_list_has(t->ending, t->ending_count, t->networks[k]))
                 continue;
-            list_add(&t->ending, &t->ending_count, &t->ending_cap, t->networks[k]);
+            assign_list_add(&t->ending, &t->ending_count, &t->ending_cap, t->networks[k]);
             t->networks[k]->leaving++;
         }
         t->network_count = 0;
-        dirty(c, t);
+        assign_dirty(c, t);
     }
 }
 
@@ -824,58 +458,6 @@ void assign_drop_tasks(struct coord *c, struct c_channel *ch)
 
 /* ---- now and then ---- */
 
-/* The store must have all that the old owner found before somebody else is told what is known. */
-static void look_at_ends(struct coord *c)
-{
-    for (size_t i = 0; i < c->task_count; i++) {
-        struct c_task *t = c->tasks[i];
-        const struct c_agent *a = t && t->is_end_confirmed ? agent_get(c, t->agent) : NULL;
-        if (!t || !t->is_end_confirmed)
-            continue;
-        if (!a || a->applied >= t->end_sequence)
-            end_task_networks(c, t);
-        else
-            c->has_leaving = true;
-    }
-}
-
-/* Until when the agent of a network may think that it has it. Of one that was removed before we were started nothing is
- * known any more: as for the others, counted from then. */
-static mono_ms lease_end(struct coord *c, const struct c_network *n)
-{
-    const struct c_agent *a = agent_get(c, n->agent);
-    int64_t lease = c->o.lease_ms ? c->o.lease_ms : COORD_LEASE_MS;
-    return a ? a->lease_until : c->started + lease + lease / 10;
-}
-
-static void look_at_networks(struct coord *c, mono_ms now)
-{
-    bool was_free = c->has_free, was_leaving = c->has_leaving;
-    struct leavers expired = {0};
-    size_t at = 0;
-    if (!was_free && !was_leaving)
-        return;
-    c->has_free = c->has_leaving = false;
-    look_at_ends(c);
-    for (struct c_network *n; (n = table_next(&c->networks, &at));) {
-        if (n->state == NETWORK_FREE && n->host_count) {
-            place_network(c, n, n->next_agent, 0);
-            c->has_free |= n->state == NETWORK_FREE;
-        } else if (n->state == NETWORK_LEAVING) {
-            if (!n->leaving && n->split && now < c->orders_again)
-                c->has_leaving = true;
-            else if (!n->leaving)
-                settle(c, n);
-            else if (now >= lease_end(c, n))
-                leavers_add(&expired, n);
-            else
-                c->has_leaving = true;
-        }
-    }
-    expire(c, &expired);
-    free(expired.list);
-}
-
 static void retry_hosts(struct coord *c, mono_ms now)
 {
     size_t at = 0;
@@ -892,7 +474,7 @@ static void retry_hosts(struct coord *c, mono_ms now)
 void assign_tick(struct coord *c, mono_ms now)
 {
     retry_hosts(c, now);
-    look_at_networks(c, now);
+    assign_look_at_networks(c, now);
     if (!c->has_dirty || now < c->orders_again)
         return;
     status st = ST_OK;
