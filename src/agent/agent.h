@@ -142,6 +142,13 @@ void agent_wake(struct agent *a);
 /* Waits until something changes or `ms` have passed; lock held. */
 void agent_wait(struct agent *a, int64_t ms);
 
+/* ---- running.c: main thread ---- */
+void running_begin(struct agent *a); /* what may be done now is known, and there is something to report */
+/* The crawl, opened anew as often as must be. Others than ST_OK: it cannot go on; `why` says why. */
+MUST_USE status running_until_end(struct agent *a, struct buf *why);
+bool running_may_go_on(status st);  /* disk trouble passes: what is known is worth to be written down */
+void running_save(struct agent *a); /* all that a start needs, at the end */
+
 /* ---- orders.c: main thread ---- */
 void orders_step(struct agent *a);
 void orders_stop(struct agent *a); /* threads that work for orders end; the orders come again */
