@@ -9,7 +9,6 @@
 #include "io/clock.h"
 
 #define SLICE 1024 /* channels between two breaths of the lock */
-#define REST 20    /* times what making one took, before the next */
 
 struct gathering {
     struct coord *c;
@@ -112,7 +111,7 @@ static void name_sites(struct gathering *g)
     }
 }
 
-static struct fresh_view *make(struct coord *c)
+static struct kept *make(struct coord *c)
 {
     struct gathering g = {.c = c, .v = mem_alloc(sizeof(*g.v))};
     struct fresh_view *v = g.v;
@@ -137,51 +136,33 @@ static struct fresh_view *make(struct coord *c)
     name_sites(&g);
     table_done(&g.sites);
     free(g.ids);
-    mono_ms now = clock_mono(), rest = (now - began) * REST;
-    v->good_until = now + (rest > FRESH_STEP_MS ? rest : FRESH_STEP_MS);
-    return v;
+    v->kept.good_until = kept_until(began, FRESH_STEP_MS);
+    return &v->kept;
 }
 
 /* ---- the one that is kept ---- */
 
-static void drop(struct fresh_view *v)
+static void dispose(struct kept *k)
 {
-    if (!v || --v->users)
-        return;
+    struct fresh_view *v = (struct fresh_view *)k;
     free(v->sites);
     arena_done(&v->arena);
     free(v);
 }
 
+static const struct kept_kind kind = {make, dispose};
+
 const struct fresh_view *fresh_view_get(struct admin *a)
 {
-    mono_ms now = clock_mono();
-    pthread_mutex_lock(&a->lock);
-    struct fresh_view *v = a->fresh;
-    if (v && now < v->good_until) {
-        v->users++;
-        pthread_mutex_unlock(&a->lock);
-        return v;
-    }
-    pthread_mutex_unlock(&a->lock);
-    v = make(a->c);
-    pthread_mutex_lock(&a->lock);
-    drop(a->fresh);
-    a->fresh = v;
-    v->users = 2; /* us, and whoever asked */
-    pthread_mutex_unlock(&a->lock);
-    return v;
+    return (const struct fresh_view *)kept_get(a, &a->fresh, &kind);
 }
 
 void fresh_view_done(struct admin *a, const struct fresh_view *v)
 {
-    pthread_mutex_lock(&a->lock);
-    drop((struct fresh_view *)v);
-    pthread_mutex_unlock(&a->lock);
+    kept_done(a, &v->kept, &kind);
 }
 
 void fresh_view_forget(struct admin *a)
 {
-    drop(a->fresh);
-    a->fresh = NULL;
+    kept_forget(&a->fresh, &kind);
 }

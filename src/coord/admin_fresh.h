@@ -1,12 +1,11 @@
 /* admin_fresh.h - how fresh copies are, summed up by rank and by site, for a page and a call. Inside
  * src/coord/admin*.c only.
  *
- * Made anew at most every few seconds, however many look, and in slices, so that a million channels do not hold the
- * coordinator's lock for long: sums may be off by a visit that ended meanwhile. A view never changes once it is made.
- */
+ * Made anew at most every few seconds, however many look (admin_kept.h), and in slices, so that a million channels do
+ * not hold the coordinator's lock for long: sums may be off by a visit that ended meanwhile. */
 #pragma once
 
-#include "coord/admin_internal.h"
+#include "coord/admin_kept.h"
 #include "coord/freshness.h"
 
 #define FRESH_STEP_MS 4000
@@ -31,8 +30,7 @@ struct fresh_site {
 };
 
 struct fresh_view {
-    unsigned users; /* admin.lock */
-    mono_ms good_until;
+    struct kept kept; /* first */
     struct fresh_sums ranks[RECRAWL_RANKS];
     struct fresh_site *sites; /* owned: those that miss most first */
     size_t site_count, site_all;

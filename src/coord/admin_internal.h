@@ -168,8 +168,10 @@ struct admin {
     uint64_t ring_packages[32]; /* ingest's counter, newest first: packages a minute */
     unsigned ring_packages_n;
     mono_ms sampled, counted;
-    struct near_view *near;   /* owned: the newest, shared with who looks at it (admin_near.h); NULL: not yet */
-    struct fresh_view *fresh; /* likewise (admin_fresh.h) */
+    struct kept_slot {
+        struct kept *newest; /* owned, shared with who looks at it (admin_kept.h); NULL: not yet */
+        bool is_being_made;  /* the next one */
+    } near, fresh;
 };
 
 /* ---- a request ---- */

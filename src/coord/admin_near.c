@@ -16,7 +16,6 @@
 #define ACCESS_MS 1.0 /* of a measured round trip: could be an error */
 #define NEAR_THE_AGENT_MS 15.0
 #define WORST_PAIRS 150
-#define REST 20        /* times what making one took, before the next */
 #define CIRCLES_MAX 16 /* round trips that a guess looks at */
 #define PI 3.14159265358979323846
 #define RADIANS (PI / 180.0)
@@ -348,7 +347,7 @@ static void sort_agents(struct near_view *v)
     free(now);
 }
 
-static struct near_view *make(struct coord *c)
+static struct kept *make(struct coord *c)
 {
     struct gathering g = {.c = c, .v = mem_alloc(sizeof(*g.v))};
     struct near_view *v = g.v;
@@ -377,52 +376,34 @@ static struct near_view *make(struct coord *c)
     free(g.by_number);
     free(g.cities);
     free(g.agents);
-    mono_ms now = clock_mono(), rest = (now - began) * REST;
-    v->good_until = now + (rest > NEAR_STEP_MS ? rest : NEAR_STEP_MS);
-    return v;
+    v->kept.good_until = kept_until(began, NEAR_STEP_MS);
+    return &v->kept;
 }
 
 /* ---- the one that is kept ---- */
 
-static void drop(struct near_view *v)
+static void dispose(struct kept *k)
 {
-    if (!v || --v->users)
-        return;
+    struct near_view *v = (struct near_view *)k;
     free(v->agents);
     free(v->flows);
     free(v->pairs);
     free(v);
 }
 
+static const struct kept_kind kind = {make, dispose};
+
 const struct near_view *near_view_get(struct admin *a)
 {
-    mono_ms now = clock_mono();
-    pthread_mutex_lock(&a->lock);
-    struct near_view *v = a->near;
-    if (v && now < v->good_until) {
-        v->users++;
-        pthread_mutex_unlock(&a->lock);
-        return v;
-    }
-    pthread_mutex_unlock(&a->lock);
-    v = make(a->c);
-    pthread_mutex_lock(&a->lock);
-    drop(a->near);
-    a->near = v;
-    v->users = 2; /* us, and whoever asked */
-    pthread_mutex_unlock(&a->lock);
-    return v;
+    return (const struct near_view *)kept_get(a, &a->near, &kind);
 }
 
 void near_view_done(struct admin *a, const struct near_view *v)
 {
-    pthread_mutex_lock(&a->lock);
-    drop((struct near_view *)v);
-    pthread_mutex_unlock(&a->lock);
+    kept_done(a, &v->kept, &kind);
 }
 
 void near_view_forget(struct admin *a)
 {
-    drop(a->near);
-    a->near = NULL;
+    kept_forget(&a->near, &kind);
 }

@@ -1,12 +1,11 @@
 /* admin_near.h - how near agents are to their networks, summed up for a page, a map and a call. Inside
  * src/coord/admin*.c only.
  *
- * Made anew at most every few seconds, however many look, and in slices, so that a hundred thousand networks do not
- * hold the coordinator's lock for long: sums may be off by a network that moved meanwhile. A view never changes once it
- * is made. */
+ * Made anew at most every few seconds, however many look (admin_kept.h), and in slices, so that a hundred thousand
+ * networks do not hold the coordinator's lock for long: sums may be off by a network that moved meanwhile. */
 #pragma once
 
-#include "coord/admin_internal.h"
+#include "coord/admin_kept.h"
 
 #define NEAR_STEP_MS 4000
 #define NEAR_FLOWS_MAX 400 /* told; the largest */
@@ -52,8 +51,7 @@ struct near_pair {
 };
 
 struct near_view {
-    unsigned users; /* admin.lock */
-    mono_ms good_until;
+    struct kept kept; /* first */
     wall_ms at;
     bool has_hierarchy;
     struct near_agent *agents; /* owned, as are the others: most networks first */
