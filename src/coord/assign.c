@@ -345,6 +345,7 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
     if (!n->is_trial && !n->network.parts) /* else the strategy is asked again; or it never is */
         delegator_assigned(c->delegator, &q, agent);
     struct c_task *last = NULL;
+    uint64_t walk = ++c->link_walks;
     for (size_t i = 0; i < n->host_count; i++) {
         struct c_host *h = n->hosts[i];
         for (size_t k = 0; k < h->channel_count; k++) {
@@ -352,8 +353,12 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
             struct c_task *t = task_of(c, h->channels[k], agent);
             if (t && assign_list_has(t->networks, t->network_count, n)) /* one that is paused is told nothing */
                 last = t;
-            if (n->had_agent && t) /* seeds that the old owner had not begun with are not in what it hands over */
-                channel_tell_links(c, h->channels[k], n);
+            /* Seeds that the old owner had not begun with are not in what it hands over. Once a channel: all of its
+             * hosts are told of. */
+            if (n->had_agent && t && t->links_told != walk) {
+                t->links_told = walk;
+                channel_tell_links(c, h->channels[k], n, 0);
+            }
         }
         if (h->pinned_agent && h->pinned_agent != agent) { /* wherever it is, it goes with its network */
             h->pinned_agent = agent;

@@ -269,20 +269,21 @@ static void each_link(struct coord *c, struct c_channel *ch, link_fn *fn, void *
 
 struct telling {
     struct coord *c;
-    const struct c_network *network;
+    const struct c_network *network; /* NULL: all of the agent's */
+    uint64_t agent;
     struct store *store;
 };
 
 static void tell_network(void *arg, struct c_channel *ch, struct c_host *h, const struct url *u)
 {
     const struct telling *t = arg;
-    if (h->network == t->network)
+    if (h->network && (t->network ? h->network == t->network : h->network->agent == t->agent))
         assign_seed(t->c, ch, h, u->href);
 }
 
-void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n)
+void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n, uint64_t agent)
 {
-    each_link(c, ch, tell_network, &(struct telling){.c = c, .network = n});
+    each_link(c, ch, tell_network, &(struct telling){.c = c, .network = n, .agent = agent});
 }
 
 static status is_there(void *arg, const struct page *p)

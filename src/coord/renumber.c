@@ -156,8 +156,8 @@ static void tell_task(struct coord *c, struct c_task *t)
     for (size_t i = 0; i < t->network_count; i++) {
         t->networks[i]->was_lost = true;
         save_network(c, t->networks[i]);
-        channel_tell_links(c, t->channel, t->networks[i]);
     }
+    channel_tell_links(c, t->channel, NULL, t->agent);
     t->has_channel = t->has_only_seeds = false;
     t->wants_states = t->wants_links = t->is_dirty = c->has_dirty = true;
     save_task(c, t);

@@ -311,6 +311,7 @@ struct c_task {
     struct c_network **handed;          /* owned array: it brings the packed hosts of these */
     size_t handed_count, handed_cap;
     struct task_report progress;   /* newest */
+    uint64_t links_told;           /* coord.link_walks, when links into its channel were told last; not stored */
     uint64_t visit;                /* that its agent was asked for, and is not over; 0: none */
     struct task_report visit_from; /* as it was then: for agents that do not count visits */
     struct buf seeds;              /* owned: URLs to send with the next order, '\n' after each */
@@ -369,6 +370,7 @@ struct coord {
     struct buf forgotten_list;
     uint64_t next_fetch; /* fetch numbers below it are given away */
     uint64_t blobs;      /* number of the newest */
+    uint64_t link_walks; /* networks that were given away: each channel's links are told once */
     mono_ms started, agents_saved, packages_pruned, hosts_looked, trials_looked, slow_tick, gathers_until;
     mono_ms orders_again; /* they, or a split, could not be written down: not before then */
     struct delegator *delegator;
@@ -493,8 +495,9 @@ struct c_channel *channel_get(struct coord *c, uint64_t id);
 size_t channels_of_url(struct coord *c, const struct url *u, struct c_channel **out, size_t max);
 /* A link into channels: a seed for whoever crawls them there. */
 void channels_link(struct coord *c, const struct url *u);
-/* All links into it that were told before, once more, for the hosts of a network. */
-void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n);
+/* All links into it that were told before, once more, for the hosts of a network, or (NULL) of all that the agent has.
+ * Reads a file. */
+void channel_tell_links(struct coord *c, struct c_channel *ch, const struct c_network *n, uint64_t agent);
 void channels_discover(struct coord *c, const struct url *u);  /* makes a channel of its site */
 void channel_know_link(struct c_channel *ch, uint64_t digest); /* a link out of it need not be sent again */
 void channels_tick(struct coord *c, wall_ms now);

@@ -459,6 +459,32 @@ static void a_removed_agent_keeps_its_lease_through_a_restart(void **state)
     stop(&s);
 }
 
+static void a_link_is_told_once_to_the_next_owner(void **state)
+{
+    struct stage s = {0};
+    struct arena a;
+    struct url u;
+    start(&s);
+    struct c_agent *from = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 4);
+    arena_init(&a);
+    for (int i = 0; i < 4; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "http://%s/found", names[i]);
+        CHECK_STATUS("url", url_parse(&a, span_str(text), NULL, &u), ST_OK);
+        channels_link(s.c, &u);
+    }
+    tick(&s);
+    struct c_agent *to = agent(&s, "bergen");
+    agent_set_state(s.c, from, AGENT_DRAIN);
+    tick(&s);
+    confirm(&s, from, ch->tasks[0], names, 4, 1);
+    assert_int_equal(host(&s, "a.example")->network->agent, to->number);
+    assert_int_equal(told(&s, to).seeds, 4);
+    arena_done(&a);
+    stop(&s);
+}
+
 /* ---- many networks that leave ---- */
 
 #define MANY 6
@@ -780,6 +806,7 @@ int main(void)
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
         TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
+        TEST_IN_FOLDER(a_link_is_told_once_to_the_next_owner),
         TEST_IN_FOLDER(all_networks_of_an_agent_leave_together),
         TEST_IN_FOLDER(all_networks_of_an_agent_that_vanished_are_given_away_together),
         TEST_IN_FOLDER(a_network_is_split_when_that_is_written_down),
