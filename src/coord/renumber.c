@@ -3,7 +3,8 @@
  * A coordinator that was restored from a backup has forgotten orders that its agents carried out, or work on: their
  * numbers are ahead of its own, and what it orders now would look to them like something of the past. Its open orders
  * get the numbers that follow those that the agent has taken. One of before wire version 1.8 says only which are done,
- * a lower number: that has to stand still for a while first.
+ * a lower number: that has to stand still for a while first. It is told its settings and tasks as we know them; what it
+ * has of others ends.
  *
  * An agent on a new machine, or whose folder is an older copy, has forgotten orders that it carried out, and they are
  * not kept here either: it is told anew what it should know. It goes on with the first order that it is given. */
@@ -11,11 +12,12 @@
 
 #include "base/mem.h"
 #include "coord/admin.h"
+#include "coord/forgetting.h"
 #include "coord/state.h"
 #include "io/clock.h"
 
 #define STILL_MS 5000
-#define TOLD_ANEW_MS 10000 /* no more often: an agent can forget as often as it likes */
+#define TOLD_ANEW_MS 10000 /* no more often: an agent can forget, or be ahead, as often as it likes */
 #define STALE_TASKS_MAX 1000
 
 struct open_orders {
@@ -87,8 +89,9 @@ static status write_down(struct coord *c, struct c_agent *a, const struct open_o
     return st;
 }
 
-/* Not ST_OK: it was not written down, or is perhaps not on the disk. To be tried again before it gets orders. */
-static status renumber(struct coord *c, struct c_agent *a, uint64_t done)
+/* Not ST_OK: it was not written down, or is perhaps not on the disk. To be tried again before it gets orders.
+ * *has_settings: they are among the open orders. */
+static status renumber(struct coord *c, struct c_agent *a, uint64_t done, bool *has_settings)
 {
     struct open_orders g = {0};
     arena_init(&g.arena);
@@ -104,12 +107,15 @@ static status renumber(struct coord *c, struct c_agent *a, uint64_t done)
                   (unsigned long long)a->number, (unsigned long long)done);
         note_trouble(c, st, "number orders anew");
     }
+    *has_settings = false;
+    for (size_t i = 0; i < g.count; i++)
+        *has_settings |= g.list[i].kind == ORDER_SETTINGS;
     free(g.list);
     arena_done(&g.arena);
     return st;
 }
 
-/* ---- an agent that has forgotten ---- */
+/* ---- what an agent should know ---- */
 
 /* Networks of the channel that others have by now: the agent may think that they are its own. */
 static void stale_networks(struct coord *c, const struct c_agent *a, const struct c_channel *ch, struct arena *arena,
@@ -163,6 +169,44 @@ static void tell_task(struct coord *c, struct c_task *t)
     save_task(c, t);
 }
 
+/* It has the task still, and what it found in its networks; perhaps not all of these any more. */
+static void tell_task_again(struct coord *c, struct c_task *t)
+{
+    t->has_channel = t->has_only_seeds = false;
+    t->wants_states = t->is_dirty = c->has_dirty = true;
+    save_task(c, t);
+}
+
+static void end_all_stale(struct coord *c, struct c_agent *a, const struct report *r)
+{
+    for (size_t i = 0; i < r->task_count && i < STALE_TASKS_MAX; i++)
+        end_stale(c, a, r->tasks[i].task);
+}
+
+/* In the time that is lost here it was told other settings, and that networks come and go. */
+static void tell_what_is(struct coord *c, struct c_agent *a, const struct report *r, bool has_settings)
+{
+    struct table met = {0};
+    if (!has_settings)
+        agent_greet(c, a);
+    else if (c->forgotten_list.n)
+        forgetting_greet(c, a);
+    programs_greet(c, a);
+    end_all_stale(c, a, r);
+    for (size_t i = 0; i < r->task_count; i++)
+        table_put(&met, r->tasks[i].task, (void *)&r->tasks[i]);
+    for (size_t i = 0; i < c->task_count; i++) {
+        struct c_task *t = c->tasks[i];
+        if (!t || t->agent != a->number || !t->network_count)
+            continue;
+        if (table_get(&met, t->number))
+            tell_task_again(c, t);
+        else
+            tell_task(c, t);
+    }
+    table_done(&met);
+}
+
 static void tell_anew(struct coord *c, struct c_agent *a, const struct report *r)
 {
     log_write(c->o.log, LOG_WARN, "orders",
@@ -170,8 +214,7 @@ static void tell_anew(struct coord *c, struct c_agent *a, const struct report *r
               (unsigned long long)a->number, (unsigned long long)r->orders_done, (unsigned long long)a->orders_done);
     agent_greet(c, a);
     programs_greet(c, a);
-    for (size_t i = 0; i < r->task_count && i < STALE_TASKS_MAX; i++)
-        end_stale(c, a, r->tasks[i].task);
+    end_all_stale(c, a, r);
     for (size_t i = 0; i < c->task_count; i++)
         if (c->tasks[i] && c->tasks[i]->agent == a->number && c->tasks[i]->network_count)
             tell_task(c, c->tasks[i]);
@@ -196,13 +239,18 @@ bool renumber_agrees(const struct c_agent *a)
 }
 
 /* Not in step after that: the disk said no. Once more, in a while. */
-static void catch_up(struct coord *c, struct c_agent *a, uint64_t top, mono_ms now)
+static void catch_up(struct coord *c, struct c_agent *a, const struct report *r, uint64_t top, mono_ms now)
 {
+    bool has_settings;
     if (a->is_in_step)
         a->given_before = a->orders_given;
-    a->is_in_step = renumber(c, a, top) == ST_OK;
+    a->is_in_step = renumber(c, a, top, &has_settings) == ST_OK;
     a->ahead = a->is_in_step ? 0 : top;
     a->ahead_since = now;
+    if (!a->is_in_step)
+        return;
+    a->told_anew = now;
+    tell_what_is(c, a, r, has_settings);
 }
 
 uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *r)
@@ -215,8 +263,9 @@ uint64_t renumber_look(struct coord *c, struct c_agent *a, const struct report *
         a->ahead = 0;
         if (!a->is_in_step)
             look_behind(c, a, r, now);
-    } else if (a->ahead == top ? now - a->ahead_since >= STILL_MS : r->orders_taken > 0) {
-        catch_up(c, a, top, now);
+    } else if (a->ahead == top ? now - a->ahead_since >= STILL_MS
+                               : r->orders_taken && (!a->told_anew || now - a->told_anew >= TOLD_ANEW_MS)) {
+        catch_up(c, a, r, top, now);
     } else if (a->ahead != top) {
         a->ahead = top;
         a->ahead_since = now;

@@ -122,7 +122,7 @@ struct c_agent {
     unsigned declined;     /* channels whose visit waits because it had no slot, of late */
     bool is_in_step;       /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
     uint64_t given_before; /* not in step: orders up to this one are ours for sure */
-    mono_ms told_anew;     /* it had forgotten some; 0: never */
+    mono_ms told_anew;     /* it had forgotten some, or we had; 0: never */
     uint64_t ahead;        /* it says that it has taken orders up to this one, which we never gave; 0: no */
     mono_ms ahead_since;
 };
