@@ -206,6 +206,11 @@ void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct spa
     buf_done(&b);
 }
 
+bool agent_takes_more(const struct c_agent *a)
+{
+    return a->orders_given - a->orders_done < COORD_ORDERS_WAITING;
+}
+
 /* ---- how much it may cost ---- */
 
 bool allowance_take(struct allowance *p, double per_s, double burst, mono_ms now)

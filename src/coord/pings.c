@@ -24,10 +24,9 @@
 #define CALLS_BURST 30
 #define LOOPBACK_FACTOR 20
 #define RETRY_BUSY_S 5
-#define RETRY_ASK_MS 10000    /* the site has no agent, or it is away */
-#define ORDERS_WAITING_MAX 64 /* of an agent: it is told no more before it has done some */
-#define CHANNELS_MAX 8        /* of one URL */
-#define KNOWN_LOOKED_AT 100   /* URLs of a stranger, while agents wait for the lock */
+#define RETRY_ASK_MS 10000  /* the site has no agent, or it is away */
+#define CHANNELS_MAX 8      /* of one URL */
+#define KNOWN_LOOKED_AT 100 /* URLs of a stranger, while agents wait for the lock */
 #define TICK_MS 1000
 
 struct pings {
@@ -92,7 +91,7 @@ static void give(struct coord *c, struct telling *t)
 {
     struct c_agent *a = agent_get(c, t->task->agent);
     struct buf body = {0};
-    if (t->urls.n && a && a->orders_given - a->orders_done < ORDERS_WAITING_MAX) {
+    if (t->urls.n && a && agent_takes_more(a)) {
         told_order_pack(&(struct told_order){.task = t->task->number, .at = clock_wall(), .urls = buf_span(&t->urls)},
                         &body);
         agent_order(c, a, ORDER_TOLD, buf_span(&body));
@@ -163,7 +162,7 @@ static struct c_agent *agent_of(struct coord *c, struct span host)
     const struct c_host *h = table_get(&c->hosts, siphash(&c->key, host));
     uint64_t number = !h ? 0 : h->pinned_agent ? h->pinned_agent : h->network ? h->network->agent : 0;
     struct c_agent *a = number ? agent_get(c, number) : NULL;
-    return a && agent_is_there(c, a) && a->orders_given - a->orders_done < ORDERS_WAITING_MAX ? a : NULL;
+    return a && agent_is_there(c, a) && agent_takes_more(a) ? a : NULL;
 }
 
 static void ask(struct coord *c, const struct ping_ask *k, mono_ms now)

@@ -33,6 +33,7 @@
 #define COORD_CHANNELS_MAX 1000000
 #define COORD_HOSTS_A_CHANNEL 100000
 #define COORD_ORDER_BYTES (CONTROL_BYTES_MAX / 2) /* then it becomes several */
+#define COORD_ORDERS_WAITING 64                   /* of an agent: what others can do, or can wait, does then */
 #define ORDER_ITEM_BYTES 8                        /* of a list in an order: tag and length of an item, at most */
 /* Of a packed channel: it goes in one order, with the links that are known with it. */
 #define COORD_CHANNEL_BYTES (CONTROL_BYTES_MAX - (256u << 10))
@@ -467,6 +468,9 @@ void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves
 /* Numbers it, keeps it, wakes its poll. In a transaction the caller does that, when it is committed: what an agent has
  * seen must not be given to another order. If it cannot be, the caller takes orders_given back. */
 void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct span body);
+/* False: so many orders wait to be done that one that is no matter of its tasks should not be added. An answer has some
+ * hundred, the first ones: what comes after is not heard before. */
+bool agent_takes_more(const struct c_agent *a);
 /* True: one more line about it may go into the log. What an agent can make happen as often as it likes must not fill
  * our disk. */
 bool agent_may_be_logged(struct c_agent *a);

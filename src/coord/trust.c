@@ -131,7 +131,8 @@ static struct c_agent *find_witness(struct coord *c, uint64_t but, uint64_t rath
     wall_ms now = clock_wall();
     for (size_t i = 0; i < c->agent_count; i++) {
         struct c_agent *a = c->agents[i];
-        if (!a || a->number == but || !agent_may_work(c, a) || !agent_is_there(c, a) || !agent_is_in_hours(a, now))
+        if (!a || a->number == but || !agent_may_work(c, a) || !agent_is_there(c, a) || !agent_is_in_hours(a, now) ||
+            !agent_takes_more(a))
             continue;
         if (!best || (best->number == rather_not) > (a->number == rather_not) ||
             ((best->number == rather_not) == (a->number == rather_not) && a->probation_left < best->probation_left))

@@ -352,6 +352,23 @@ static void an_allowance_is_used_up_and_grows_again(void **state)
     assert_int_equal(n, 10);
 }
 
+/* It is there, and does not get to it: its quota is used up, or its disk is full. */
+static void a_witness_that_does_not_look_is_not_asked_for_ever(void **state)
+{
+    struct bench b;
+    open_bench(&b, 2, 1);
+    uint64_t before = agent(&b, 2)->orders_given;
+    for (int i = 0; i < 2 * COORD_ORDERS_WAITING; i++) {
+        agent(&b, SUSPECT)->probation_left = 500;
+        say(&b, &plain, 200, STORY, false);
+        (void)asked(&b);
+    }
+    CHECK("orders that wait", agent(&b, 2)->orders_given - before <= COORD_ORDERS_WAITING);
+    agent(&b, 2)->orders_done = agent(&b, 2)->orders_given;
+    CHECK("asked again", asked(&b) == 2);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +381,7 @@ int main(void)
         TEST_IN_FOLDER(of_pdfs_only_the_type_is_compared),
         TEST_IN_FOLDER(answers_of_others_are_not_heard),
         TEST_IN_FOLDER(new_sites_are_capped),
+        TEST_IN_FOLDER(a_witness_that_does_not_look_is_not_asked_for_ever),
         cmocka_unit_test(an_allowance_is_used_up_and_grows_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
