@@ -321,24 +321,12 @@ void deed_program_do(struct ask *r, struct deed *d)
 
 /* ---- the coordinator's key ---- */
 
-static status find_identity(void *arg, uint64_t number, struct span packed)
-{
-    struct order o;
-    bool *is_open = arg;
-    *is_open |= order_unpack(packed, &o) == ST_OK && o.kind == ORDER_IDENTITY;
-    return ST_OK;
-}
-
 /* An agent that has not heard of the newest key yet, or has not said so; NULL: all have. coord.lock held. */
 static const struct c_agent *find_unaware(struct coord *c)
 {
     for (size_t i = 0; i < c->agent_count; i++) {
         const struct c_agent *a = c->agents[i];
-        bool is_open = false;
-        if (!a || !a->is_joined)
-            continue;
-        note_trouble(c, fleet_order_each(c->fleet, a->number, a->orders_done, find_identity, &is_open), "read orders");
-        if (is_open)
+        if (a && a->is_joined && agent_has_identity_order(c, a))
             return a;
     }
     return NULL;
@@ -349,7 +337,7 @@ static const struct c_agent *find_unaware(struct coord *c)
 void deed_rotate(struct ask *r, struct deed *d)
 {
     struct signature sig;
-    struct buf why = {0}, order = {0};
+    struct buf why = {0};
     pthread_mutex_lock(&r->c->lock);
     const struct c_agent *unaware = find_unaware(r->c);
     if (unaware) {
@@ -366,12 +354,9 @@ void deed_rotate(struct ask *r, struct deed *d)
     if (st != ST_OK) {
         deed_fail_status(d, st, &why);
     } else {
-        struct identity_order o = {.identity = span_of(r->c->id.key.open.b, sizeof(r->c->id.key.open.b)),
-                                   .sig = span_of(sig.b, sizeof(sig.b))};
-        identity_order_pack(&o, &order);
         for (size_t i = 0; i < r->c->agent_count; i++)
             if (r->c->agents[i] && r->c->agents[i]->is_joined)
-                agent_order(r->c, r->c->agents[i], ORDER_IDENTITY, buf_span(&order));
+                agent_tell_identity(r->c, r->c->agents[i]);
         struct json j = {.out = &d->out};
         json_open(&j, '{');
         put_str(&j, "fingerprint", r->c->id.fingerprint_hex);
@@ -381,7 +366,6 @@ void deed_rotate(struct ask *r, struct deed *d)
     }
     pthread_mutex_unlock(&r->c->lock);
     buf_done(&why);
-    buf_done(&order);
 }
 
 /* ---- newer agents ---- */

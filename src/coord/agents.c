@@ -206,6 +206,32 @@ void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct spa
     buf_done(&b);
 }
 
+static status find_identity(void *arg, uint64_t number, struct span packed)
+{
+    struct order o;
+    bool *is_open = arg;
+    *is_open |= order_unpack(packed, &o) == ST_OK && o.kind == ORDER_IDENTITY;
+    return ST_OK;
+}
+
+bool agent_has_identity_order(struct coord *c, const struct c_agent *a)
+{
+    bool is_open = false;
+    note_trouble(c, fleet_order_each(c->fleet, a->number, a->orders_done, find_identity, &is_open), "read orders");
+    return is_open;
+}
+
+void agent_tell_identity(struct coord *c, struct c_agent *a)
+{
+    struct span key = span_of((const char *)c->id.key.open.b, sizeof(c->id.key.open.b));
+    struct signature sig;
+    struct buf body = {0};
+    sign_make(&c->id.old_key, key, &sig);
+    identity_order_pack(&(struct identity_order){.identity = key, .sig = span_of(sig.b, sizeof(sig.b))}, &body);
+    agent_order(c, a, ORDER_IDENTITY, buf_span(&body));
+    buf_done(&body);
+}
+
 bool agent_takes_more(const struct c_agent *a)
 {
     return a->orders_given - a->orders_done < COORD_ORDERS_WAITING;

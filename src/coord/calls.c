@@ -18,6 +18,7 @@
 #define SMALL_BODY 4096
 #define WAIT_MAX_MS 60000
 #define RETRY_BUSY_S 5
+#define REMIND_MS 60000 /* of the newest key, no more often: an agent may refuse it */
 /* What one agent may ask of us: it polls every few seconds and sends a piece at a time. */
 #define CALLS_PER_S 100
 #define CALLS_BURST 500
@@ -368,6 +369,16 @@ static void do_rekey(struct coord *c, const struct httpd_request *req, struct ca
 
 /* ---- polls ---- */
 
+/* It does not know our newest key: the order that told it could not be written down, or got lost. */
+static void remind(struct coord *c, struct c_agent *a)
+{
+    mono_ms now = clock_mono();
+    if (!renumber_agrees(a) || (a->reminded && now - a->reminded < REMIND_MS) || agent_has_identity_order(c, a))
+        return;
+    a->reminded = now;
+    agent_tell_identity(c, a);
+}
+
 static void do_poll(struct coord *c, const struct httpd_request *req, struct caller *caller, struct httpd_answer *ans)
 {
     const struct auth *auth = &caller->auth;
@@ -392,6 +403,8 @@ static void do_poll(struct coord *c, const struct httpd_request *req, struct cal
         calls_sign(c, caller, ans);
     } else {
         report_note(c, a, &r, req->body);
+        if (caller->knows_old)
+            remind(c, a);
         polls_wake(c, a); /* one that it gave up */
         struct httpd_later *later = NULL;
         if ((a->orders_done == a->orders_given || !renumber_agrees(a)) && wait && !c->is_stopping)

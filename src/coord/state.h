@@ -123,6 +123,7 @@ struct c_agent {
     unsigned declined;     /* channels whose visit waits because it had no slot, of late */
     bool is_in_step;       /* this process of it knows the orders that it carried out, as far as we do: renumber.c */
     uint64_t given_before; /* not in step: orders up to this one are ours for sure */
+    mono_ms reminded;      /* of our newest key; 0: never */
     mono_ms told_anew;     /* it had forgotten some, or we had; 0: never */
     uint64_t ahead;        /* it says that it has taken orders up to this one, which we never gave; 0: no */
     mono_ms ahead_since;
@@ -468,6 +469,9 @@ void agent_remove(struct coord *c, struct c_agent *a); /* revokes its key, moves
 /* Numbers it, keeps it, wakes its poll. In a transaction the caller does that, when it is committed: what an agent has
  * seen must not be given to another order. If it cannot be, the caller takes orders_given back. */
 void agent_order(struct coord *c, struct c_agent *a, order_kind kind, struct span body);
+/* The coordinator's newest key, signed by the one before; is that open? */
+void agent_tell_identity(struct coord *c, struct c_agent *a);
+bool agent_has_identity_order(struct coord *c, const struct c_agent *a);
 /* False: so many orders wait to be done that one that is no matter of its tasks should not be added. An answer has some
  * hundred, the first ones: what comes after is not heard before. */
 bool agent_takes_more(const struct c_agent *a);

@@ -84,6 +84,7 @@ static inline void close_stage(struct stage *s)
 struct puppet {
     struct stage *stage;
     struct sign_key key;
+    const struct sign_public *knows; /* borrowed: the coordinator's key that it knows; NULL: the newest */
     struct http_caller *caller;
     uint64_t number, sequence, package;
     unsigned char nonce[AUTH_NONCE_BYTES];
@@ -101,6 +102,11 @@ static inline void puppet_line(struct puppet *p)
     buf_printf(&base, "http://127.0.0.1:%d", coord_port(p->stage->c));
     CHECK_STATUS("caller", http_caller_new(&(struct http_caller_opts){.base = buf_span(&base)}, &p->caller), ST_OK);
     buf_done(&base);
+}
+
+static inline const struct sign_public *known_key(const struct puppet *p)
+{
+    return p->knows ? p->knows : &p->stage->c->id.key.open;
 }
 
 /* One signed call, just as it is. */
@@ -127,7 +133,7 @@ static inline void sign_call(struct puppet *p, struct auth *a, const char *metho
 {
     *a = (struct auth){.agent = p->number, .sequence = ++p->sequence, .body = digest_blake2b256(body)};
     memcpy(a->nonce, p->nonce, sizeof(a->nonce));
-    auth_sign(a, &p->key, &p->stage->c->id.key.open, span_str(method), span_str(target));
+    auth_sign(a, &p->key, known_key(p), span_str(method), span_str(target));
 }
 
 /* With one more try after a hint; the answer's signature is checked. */
@@ -144,7 +150,7 @@ static inline int call(struct puppet *p, const char *method, const char *target,
         sign_call(p, &a, method, target, body);
         code = call_once(p, &a, method, target, body);
     }
-    CHECK(target, auth_check_answer(&a, &p->stage->c->id.key.open, code, buf_span(&p->answer.body),
+    CHECK(target, auth_check_answer(&a, known_key(p), code, buf_span(&p->answer.body),
                                     http_answer_header(&p->answer, AUTH_HEADER)));
     return code;
 }

@@ -144,12 +144,46 @@ static void nobody_is_answered_before_all_of_the_folder_is_there(void **state)
     close_stage(&s);
 }
 
+/* The order that told it of the new key could not be written down, or is lost with a folder. */
+static void an_agent_that_knows_only_the_old_key_is_told_the_new_one(void **state)
+{
+    struct stage s;
+    struct puppet p;
+    struct seen_orders seen = {0};
+    struct signature sig;
+    struct buf why = {0};
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    UNTIL(&p, seen, seen.settings == 1);
+    struct sign_public old = s.c->id.key.open;
+    pthread_mutex_lock(&s.c->lock);
+    pthread_rwlock_wrlock(&s.c->id_lock);
+    CHECK_STATUS("rotate", identity_rotate(s.dir, &s.c->id, &sig, &why), ST_OK);
+    pthread_rwlock_unlock(&s.c->id_lock);
+    pthread_mutex_unlock(&s.c->lock);
+    p.knows = &old;
+    UNTIL(&p, seen, seen.other == 1);
+    for (int i = 0; i < 3; i++) { /* not again while it is open */
+        p.orders_done--;
+        (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    }
+    assert_int_equal(agent_get(s.c, 1)->orders_given, p.orders_done);
+    p.knows = NULL;
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    (void)puppet_poll(&p, NULL, 0, note_order, &seen, NULL);
+    assert_int_equal(agent_get(s.c, 1)->orders_given, p.orders_done);
+    buf_done(&why);
+    puppet_done(&p);
+    close_stage(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(only_a_fresh_token_lets_an_agent_in),
         TEST_IN_FOLDER(replayed_altered_and_strange_requests_are_refused),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
+        TEST_IN_FOLDER(an_agent_that_knows_only_the_old_key_is_told_the_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
