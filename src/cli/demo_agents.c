@@ -10,7 +10,8 @@
 
 #include "base/mem.h"
 #include "cli/agent_process.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "store/file.h"
 
 #define HERE(n, p)                \

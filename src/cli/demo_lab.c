@@ -10,7 +10,8 @@
 #include "cli/command.h"
 #include "cli/demo_agents.h"
 #include "cli/demo_near.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/networks.h"
 #include "io/clock.h"
 #include "store/file.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/agent_process.h"
 #include "cli/command.h"
-#include "coord/state.h"
+#include "coord/agents.h"
 #include "store/file.h"
 
 #define NAME "here"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
 #include "io/clock.h"
 
 /* ---- what is shown ---- */

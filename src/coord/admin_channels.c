@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
+#include "coord/pinning.h"
 #include "coord/recrawling.h"
 #include "io/clock.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
 #include "coord/ingest.h"
 #include "io/clock.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "coord/admin_pages.h"
+#include "coord/agents.h"
 
 bool form_was_sent(const struct ask *r, const char *action)
 {

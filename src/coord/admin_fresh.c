@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "coord/channels.h"
 #include "io/clock.h"
 
 #define SLICE 1024 /* channels between two breaths of the lock */

@@ -1,6 +1,8 @@
 /* admin_hierarchy.c - a look into the registry hierarchy: a range, what is around it and inside it, and which agents
  * have networks there. */
 #include "coord/admin_tree.h"
+#include "coord/agents.h"
+#include "coord/networks.h"
 
 #include <stdlib.h>
 

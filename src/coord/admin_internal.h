@@ -16,7 +16,7 @@
 #include "codec/json.h"
 #include "codec/json_read.h"
 #include "coord/admin.h"
-#include "coord/state.h"
+#include "coord/networks.h"
 #include "io/workers.h"
 #include "serve/asset.h"
 #include "serve/limit.h"

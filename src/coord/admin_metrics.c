@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
+#include "coord/diary.h"
 #include "coord/ingest.h"
 #include "coord/pings.h"
 #include "coord/recrawling.h"

@@ -6,6 +6,7 @@
 #include "coord/admin_near.h"
 #include "coord/admin_pages.h"
 #include "coord/admin_plot.h"
+#include "coord/diary.h"
 
 #define DAYS_SHOWN 60
 

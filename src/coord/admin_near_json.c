@@ -1,5 +1,7 @@
 /* admin_near_json.c - GET /api/v1/near: what the page of nearness shows, for programs. */
 #include "coord/admin_near.h"
+#include "coord/agents.h"
+#include "coord/diary.h"
 #include "io/clock.h"
 
 #define HOUR_MS (3600ll * 1000)

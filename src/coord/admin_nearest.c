@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "coord/admin_internal.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/networks.h"
 #include "place/hierarchy.h"
 
 #define NEAREST_MAX 100 /* addresses in one call */

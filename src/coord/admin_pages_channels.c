@@ -3,6 +3,8 @@
 
 #include "coord/admin_fresh.h"
 #include "coord/admin_pages.h"
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "io/clock.h"
 
 static const char *const scopes[] = {"site", "domain", "prefix"};

@@ -1,5 +1,6 @@
 /* admin_pages_fleet.c - the dashboard's overview, and the list of agents. */
 #include "coord/admin_pages.h"
+#include "coord/agents.h"
 #include "coord/ingest.h"
 #include "io/clock.h"
 

@@ -4,6 +4,7 @@
 
 #include "coord/admin_pages.h"
 #include "coord/admin_tree.h"
+#include "coord/agents.h"
 #include "io/clock.h"
 
 static void put_node_link(struct buf *out, const struct tree_row *w)

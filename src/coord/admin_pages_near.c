@@ -5,6 +5,8 @@
 
 #include "coord/admin_near.h"
 #include "coord/admin_pages.h"
+#include "coord/agents.h"
+#include "coord/diary.h"
 #include "io/clock.h"
 
 #define AGENTS_SHOWN 30

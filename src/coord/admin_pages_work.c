@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "coord/admin_pages.h"
+#include "coord/agents.h"
 #include "io/clock.h"
 
 /* ---- networks ---- */

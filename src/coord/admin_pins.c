@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "coord/admin_pages.h"
-#include "coord/state.h"
+#include "coord/pinning.h"
 
 #define FIELD "pins"
 

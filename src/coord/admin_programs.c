@@ -7,6 +7,7 @@
 
 #include "codec/armor.h"
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
 #include "io/clock.h"
 #include "mobile/program.h"
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "coord/admin_internal.h"
+#include "coord/channels.h"
 #include "coord/recrawling.h"
 #include "io/clock.h"
 

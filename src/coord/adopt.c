@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 #include "codec/json.h"
-#include "coord/state.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "store/store.h"
 
 #define ADOPTED "adopted" /* setting: it was looked for */

@@ -8,7 +8,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "coord/assign_internal.h"
+#include "coord/balancing.h"
+#include "coord/channels.h"
+#include "coord/diary.h"
+#include "coord/late.h"
+#include "coord/networks.h"
+#include "coord/orders.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 
 #define SEEDS_BYTES_MAX (256u << 10) /* of a task: what does not fit is found again by its own crawl, or later */

@@ -11,7 +11,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "coord/assign_internal.h"
+#include "coord/balancing.h"
+#include "coord/late.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 #include "plan/frontier.h"
 

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/balancing.h"
+#include "coord/channels.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 
 #define DAY_MS (24.0 * 3600 * 1000)

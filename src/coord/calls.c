@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
 #include "coord/inbox.h"
+#include "coord/placing.h"
+#include "coord/polls.h"
+#include "coord/renumber.h"
 #include "coord/reports.h"
 #include "coord/uploads.h"
 #include "io/clock.h"

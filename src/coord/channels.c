@@ -7,8 +7,10 @@
 
 #include "base/mem.h"
 #include "codec/digest.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/recrawling.h"
-#include "coord/state.h"
 #include "io/clock.h"
 #include "store/file.h"
 #include "store/store.h"

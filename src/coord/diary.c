@@ -2,7 +2,7 @@
  *
  * One record of the fleet store, written when something has changed, at most once a minute. A kill costs a minute of
  * it; a record that cannot be read costs all of it, and nothing else. */
-#include "coord/state.h"
+#include "coord/diary.h"
 #include "io/clock.h"
 #include "wire/fields.h"
 

@@ -3,6 +3,12 @@
 #include <stdio.h>
 
 #include "coord/admin_internal.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
+#include "coord/networks.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 #include "web/domain.h"
 

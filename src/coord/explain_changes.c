@@ -1,6 +1,9 @@
 /* explain_changes.c - what would make another agent have a network, in sentences. They say what placing.c, assign.c and
  * plan/calibrate.h do. */
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "coord/explain.h"
+#include "coord/pinning.h"
 #include "io/clock.h"
 
 #define ASLEEP_SHOWN 4

@@ -2,7 +2,9 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "coord/channels.h"
 #include "coord/explain.h"
+#include "coord/networks.h"
 
 status coord_explain_folder(const char *data_dir, struct span url, struct buf *json, struct buf *why)
 {

@@ -11,6 +11,7 @@
 #include "apply/retain.h"
 #include "base/mem.h"
 #include "base/pack.h"
+#include "coord/agents.h"
 #include "coord/ingest.h"
 #include "io/clock.h"
 #include "store/file.h"

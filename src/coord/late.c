@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/late.h"
 
 void late_add(struct c_task *t, struct c_network *n, const struct c_agent *a, uint64_t order)
 {

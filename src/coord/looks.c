@@ -1,5 +1,6 @@
 /* looks.c - lies about distance: one in twenty networks that an agent won is measured from another agent too. */
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/placing.h"
 #include "coord/trust.h"
 #include "io/clock.h"
 #include "plan/sanity.h"

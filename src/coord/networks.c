@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/networks.h"
 #include "io/clock.h"
 #include "plan/split.h"
 #include "store/file.h"

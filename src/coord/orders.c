@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/orders.h"
+#include "coord/pinning.h"
+#include "coord/polls.h"
 
 #define SEEDS_AN_ORDER 2000
 

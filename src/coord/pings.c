@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "codec/json.h"
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "coord/ping_table.h"
 #include "coord/recrawling.h"
 #include "io/clock.h"

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 
 #define PINS_KEY SPAN("pins")
 

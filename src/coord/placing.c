@@ -14,7 +14,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/balancing.h"
+#include "coord/diary.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 #include "web/domain.h"
 

@@ -4,7 +4,8 @@
 
 #include "base/mem.h"
 #include "coord/calls.h"
-#include "coord/state.h"
+#include "coord/polls.h"
+#include "coord/renumber.h"
 #include "io/clock.h"
 
 struct gathered {

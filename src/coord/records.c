@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "coord/records.h"
-#include "coord/state.h"
 #include "web/domain.h"
 #include "wire/fields.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "coord/placing.h"
 #include "coord/records.h"
-#include "coord/state.h"
 #include "plan/split.h"
 #include "wire/fields.h"
 

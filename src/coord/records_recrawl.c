@@ -2,6 +2,8 @@
  * them are the wall's. */
 #include <math.h>
 
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/recrawling_internal.h"
 #include "wire/fields.h"
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "coord/agents.h"
 #include "coord/recrawling_internal.h"
 
 #define DAY_MS (24.0 * 3600 * 1000)

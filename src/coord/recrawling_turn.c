@@ -1,5 +1,6 @@
 /* recrawling_turn.c - a turn of the plan: it is told what happened, chooses who is next, and is looked at. */
 #include "base/mem.h"
+#include "coord/channels.h"
 #include "coord/recrawling_internal.h"
 #include "io/workers.h"
 

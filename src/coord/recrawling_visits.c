@@ -3,6 +3,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/balancing.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
+#include "coord/polls.h"
 #include "coord/recrawling_internal.h"
 #include "io/clock.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "coord/state.h"
+#include "coord/networks.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "io/registry_build.h"

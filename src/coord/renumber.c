@@ -12,8 +12,11 @@
 
 #include "base/mem.h"
 #include "coord/admin.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/forgetting.h"
-#include "coord/state.h"
+#include "coord/renumber.h"
 #include "io/clock.h"
 
 #define STILL_MS 5000

@@ -3,8 +3,16 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/balancing.h"
+#include "coord/channels.h"
+#include "coord/late.h"
 #include "coord/pings.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "coord/recrawling.h"
+#include "coord/renumber.h"
 #include "coord/trust.h"
 #include "io/clock.h"
 

@@ -12,7 +12,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "coord/state.h"
+#include "coord/assign.h"
+#include "coord/balancing.h"
+#include "coord/networks.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 #include "plan/frontier.h"
 #include "plan/split.h"

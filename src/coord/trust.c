@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "io/clock.h"
 #include "web/document.h"
 #include "web/sketch.h"

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "codec/armor.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "coord/inbox.h"
 #include "coord/ingest.h"
 #include "io/clock.h"

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "coord/coord.h"
 #include "coord/ingest.h"
 #include "coord/state.h"

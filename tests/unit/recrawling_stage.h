@@ -4,6 +4,9 @@
 
 #include "test.h"
 
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/coord.h"
 #include "coord/recrawling_internal.h"
 #include "io/clock.h"

@@ -1,6 +1,7 @@
 /* test_admin_reports.c - what agents say: shown harmlessly, made into alerts, rates and counts of errors. */
 #include "admin_house.h"
 
+#include "coord/agents.h"
 #include "io/clock.h"
 
 #define EVIL "<img src=x onerror=alert(1)>\"'\n"

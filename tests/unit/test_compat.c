@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/coord.h"
 #include "coord/ingest.h"
 #include "coord/state.h"

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include "coord/agents.h"
 #include "store/store.h"
 
 static void only_a_fresh_token_lets_an_agent_in(void **state)

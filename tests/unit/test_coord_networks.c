@@ -1,6 +1,10 @@
 /* test_coord_networks.c - which agent has a network: one at a time, while it is heard, where its owner lets it. */
 #include "puppet_stage.h"
 
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/networks.h"
+#include "coord/pinning.h"
 #include "place/hierarchy_build.h"
 #include "store/file.h"
 

@@ -1,6 +1,7 @@
 /* test_coord_numbers.c - orders by their numbers: given until confirmed, also when either side has forgotten some. */
 #include "puppet_stage.h"
 
+#include "coord/agents.h"
 #include "store/file.h"
 
 static void orders_are_given_until_they_are_confirmed(void **state)

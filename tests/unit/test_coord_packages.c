@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "coord/agents.h"
 #include "store/file.h"
 
 static void packages_are_taken_once_in_order_and_whole(void **state)

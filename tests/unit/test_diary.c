@@ -2,6 +2,7 @@
 
 #include "test_folder.h"
 
+#include "coord/diary.h"
 #include "coord/state.h"
 #include "io/clock.h"
 #include "wire/fields.h"

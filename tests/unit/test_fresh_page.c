@@ -1,6 +1,7 @@
 #include "house.h"
 
 #include "coord/admin_fresh.h"
+#include "coord/channels.h"
 #include "io/clock.h"
 
 #define EVIL "<img src=x onerror=alert(1)>\"'"

@@ -1,6 +1,10 @@
 /* What the coordinator does about lies, and about sites that answer from several places. */
 #include "fleet_stage.h"
 
+#include "coord/agents.h"
+#include "coord/networks.h"
+#include "coord/pinning.h"
+#include "coord/placing.h"
 #include "plan/sanity.h"
 #include "plan/split.h"
 

@@ -2,6 +2,10 @@
 
 #include "coord/admin_near.h"
 #include "coord/admin_tree.h"
+#include "coord/agents.h"
+#include "coord/diary.h"
+#include "coord/networks.h"
+#include "coord/placing.h"
 #include "io/clock.h"
 #include "place/hierarchy_build.h"
 #include "store/file.h"

@@ -9,8 +9,13 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
+#include "coord/assign.h"
 #include "coord/calls.h"
+#include "coord/channels.h"
 #include "coord/coord.h"
+#include "coord/networks.h"
+#include "coord/renumber.h"
 #include "coord/reports.h"
 #include "coord/state.h"
 #include "io/clock.h"

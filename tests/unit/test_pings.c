@@ -1,6 +1,9 @@
 /* A site announces changes: a real coordinator on a real folder, asked over HTTP; its agent is the test's. */
 #include "test.h"
 
+#include "coord/agents.h"
+#include "coord/assign.h"
+#include "coord/channels.h"
 #include "coord/coord.h"
 #include "coord/pings.h"
 #include "coord/recrawling.h"

@@ -1,4 +1,6 @@
 /* test_recrawling_visits.c - which visits are ordered when, and of whom: ceilings, what people say, slots of agents. */
+#include "coord/agents.h"
+#include "coord/channels.h"
 #include "recrawling_stage.h"
 
 static void a_channel_is_visited_again_when_its_ceiling_lets_it(void **state)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "coord/agents.h"
 #include "coord/coord.h"
 #include "coord/state.h"
 #include "coord/trust.h"
