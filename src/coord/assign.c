@@ -113,7 +113,7 @@ static void know_channel(struct coord *c, struct c_host *h, struct c_channel *ch
     h->channels[h->channel_count++] = ch;
     ch->hosts = mem_grow(ch->hosts, &ch->host_cap, ch->host_count + 1, sizeof(*ch->hosts));
     ch->hosts[ch->host_count++] = span_of(mem_str(name), name.n);
-    save_channel(c, ch);
+    save_channel_host(c, ch);
 }
 
 /* The channel is to be crawled in a network: by the agent that has it. */

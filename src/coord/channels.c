@@ -171,7 +171,6 @@ static void forget_hosts(struct coord *c, const struct c_channel *ch)
 /* True: it is gone. */
 static bool bury(struct coord *c, struct c_channel *ch)
 {
-    struct fleet_number key = fleet_number(ch->id);
     for (size_t i = 0; i < ch->task_count; i++)
         if (!ch->tasks[i]->is_ended)
             return false;
@@ -185,7 +184,7 @@ static bool bury(struct coord *c, struct c_channel *ch)
     links_path(c, ch, &path);
     unlink(buf_cstr(&path));
     buf_done(&path);
-    note_trouble(c, fleet_remove(c->fleet, FLEET_CHANNEL, span_of(key.b, sizeof(key.b))), "forget a channel");
+    note_trouble(c, remove_channel(c, ch), "forget a channel");
     channel_dispose(ch);
     return true;
 }

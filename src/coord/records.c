@@ -322,6 +322,53 @@ static status load_agent(void *arg, struct span key, struct span packed)
 
 /* ---- channels ---- */
 
+/* The record of a channel has the hosts that were known when it was written. Those that come later are written down a
+ * few at a time, under the channel's key with a number behind it: a record of all of them for each would be as many
+ * times longer as there are. The list only grows, so what stands in both is the same. */
+#define HOSTS_A_PIECE 64
+
+struct piece_key {
+    char b[16];
+};
+
+static struct piece_key piece_key(uint64_t channel, size_t piece)
+{
+    struct piece_key k;
+    memcpy(k.b, fleet_number(channel).b, 8);
+    memcpy(k.b + 8, fleet_number(piece).b, 8);
+    return k;
+}
+
+void save_channel_host(struct coord *c, const struct c_channel *ch)
+{
+    struct buf b = {0};
+    size_t piece = (ch->host_count - 1) / HOSTS_A_PIECE;
+    struct piece_key key = piece_key(ch->id, piece);
+    for (size_t i = piece * HOSTS_A_PIECE; i < ch->host_count; i++)
+        field_text(&b, C_HOST, ch->hosts[i]);
+    note_trouble(c, fleet_put(c->fleet, FLEET_CHANNEL, span_of(key.b, sizeof(key.b)), buf_span(&b)),
+                 "write down a host of a channel");
+    buf_done(&b);
+}
+
+status remove_channel(struct coord *c, const struct c_channel *ch)
+{
+    struct fleet_number id = fleet_number(ch->id);
+    bool is_ours = !fleet_is_begun(c->fleet);
+    status st = is_ours ? fleet_begin(c->fleet) : ST_OK;
+    if (st == ST_OK)
+        st = fleet_remove(c->fleet, FLEET_CHANNEL, fleet_number_span(&id));
+    for (size_t i = 0; st == ST_OK && i * HOSTS_A_PIECE < ch->host_count; i++) {
+        struct piece_key key = piece_key(ch->id, i);
+        st = fleet_remove(c->fleet, FLEET_CHANNEL, span_of(key.b, sizeof(key.b)));
+    }
+    if (is_ours && st == ST_OK)
+        st = fleet_commit(c->fleet, false);
+    else if (is_ours)
+        fleet_rollback(c->fleet);
+    return st;
+}
+
 void save_channel(struct coord *c, const struct c_channel *ch)
 {
     struct buf b = {0}, packed = {0};
@@ -359,9 +406,26 @@ static void add_host_name(struct c_channel *ch, struct span name)
     ch->hosts[ch->host_count++] = span_of(mem_str(name), name.n);
 }
 
+/* Comes behind the record of its channel, and after the pieces before it. */
+static void load_piece(struct coord *c, struct span key, struct span packed)
+{
+    struct c_channel *ch = table_get(&c->channels, fleet_number_of(span_cut(key, 0, 8)));
+    size_t at = (size_t)fleet_number_of(span_from(key, 8)) * HOSTS_A_PIECE;
+    struct fields f = fields_of(packed);
+    unsigned tag;
+    struct span v;
+    for (; ch && fields_next(&f, &tag, &v); at++)
+        if (tag == C_HOST && at == ch->host_count)
+            add_host_name(ch, v);
+}
+
 static status load_channel(void *arg, struct span key, struct span packed)
 {
     struct coord *c = arg;
+    if (key.n == sizeof(struct piece_key)) {
+        load_piece(c, key, packed);
+        return ST_OK;
+    }
     struct c_channel *ch = mem_alloc(sizeof(*ch));
     struct fields f = fields_of(packed);
     unsigned tag;

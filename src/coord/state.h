@@ -439,6 +439,9 @@ MUST_USE status records_load(struct coord *c, struct buf *why);
 void set_text(char *to, size_t size, struct span from);
 void save_agent(struct coord *c, struct c_agent *a);
 void save_channel(struct coord *c, const struct c_channel *ch);
+void save_channel_host(struct coord *c, const struct c_channel *ch); /* the host that it has last */
+/* With all its hosts, or not at all. */
+MUST_USE status remove_channel(struct coord *c, const struct c_channel *ch);
 void save_host(struct coord *c, const struct c_host *h);
 void save_network(struct coord *c, const struct c_network *n);
 void save_task(struct coord *c, const struct c_task *t);

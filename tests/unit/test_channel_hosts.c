@@ -1,0 +1,107 @@
+/* The hosts that a channel is known to reach, through kills and in folders of before. */
+#include "orders_stage.h"
+
+static struct c_channel *the_channel(struct stage *s)
+{
+    size_t at = 0;
+    return table_next(&s->c->channels, &at);
+}
+
+static void reach(struct stage *s, struct c_channel *ch, unsigned from, unsigned to)
+{
+    char name[32];
+    for (unsigned i = from; i < to; i++) {
+        snprintf(name, sizeof(name), "h%u.a.example", i);
+        assert_non_null(assign_host(s->c, ch, span_str(name)));
+    }
+}
+
+/* The seed's host, then h0 to h(N-1), in this order, each knowing its channel. */
+static void check_hosts(struct stage *s, const char *label, unsigned n)
+{
+    char name[32];
+    struct c_channel *ch = the_channel(s);
+    CHECK(label, ch && ch->host_count == n + 1);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(name, sizeof(name), "h%u.a.example", i);
+        CHECK(name, span_is(ch->hosts[i + 1], name));
+        const struct c_host *h = host(s, name);
+        CHECK(name, h && h->channel_count == 1 && h->channels[0] == ch);
+    }
+}
+
+static void many_hosts_are_known_after_a_kill(void **state)
+{
+    static const unsigned counts[] = {1, 62, 63, 64, 65, 127, 128, 300};
+    struct stage s = {0};
+    unsigned known = 0;
+    start(&s);
+    (void)channel(&s, one_network, 1);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        reach(&s, the_channel(&s), known, counts[i]);
+        known = counts[i];
+        kill_and_start(&s);
+        check_hosts(&s, "after a kill", known);
+        if (i % 2) /* what is in the record and what stands beside it is one list */
+            save_channel(s.c, the_channel(&s));
+    }
+    stop(&s);
+}
+
+struct sizes {
+    uint64_t bytes;
+    size_t records;
+};
+
+static status add_size(void *arg, struct span key, struct span packed)
+{
+    struct sizes *t = arg;
+    t->bytes += packed.n;
+    t->records++;
+    return ST_OK;
+}
+
+static void a_host_more_writes_little(void **state)
+{
+    struct stage s = {0};
+    struct sizes t = {0};
+    start(&s);
+    struct c_channel *ch = channel(&s, one_network, 1);
+    reach(&s, ch, 0, 5000);
+    CHECK_STATUS("channels", fleet_each(s.c->fleet, FLEET_CHANNEL, add_size, &t), ST_OK);
+    /* One record, and pieces that are written anew at most 64 times each. */
+    assert_int_equal(t.records, 1 + 5001 / 64 + 1);
+    CHECK("of a piece", t.bytes / (t.records - 1) < 64 * 32);
+    stop(&s);
+}
+
+static void a_channel_that_is_removed_leaves_no_hosts(void **state)
+{
+    struct stage s = {0};
+    struct sizes t = {0};
+    start(&s);
+    struct c_channel *ch = channel(&s, one_network, 1);
+    reach(&s, ch, 0, 200);
+    channel_remove(s.c, ch);
+    for (int i = 0; i < 5 && s.c->channels.n; i++) {
+        tick(&s);
+        channels_tick(s.c, clock_wall());
+    }
+    assert_int_equal(s.c->channels.n, 0);
+    CHECK_STATUS("channels", fleet_each(s.c->fleet, FLEET_CHANNEL, add_size, &t), ST_OK);
+    assert_int_equal(t.records, 0);
+    ch = channel(&s, one_network, 1);
+    kill_and_start(&s);
+    check_hosts(&s, "added again", 0);
+    stop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(many_hosts_are_known_after_a_kill),
+        TEST_IN_FOLDER(a_host_more_writes_little),
+        TEST_IN_FOLDER(a_channel_that_is_removed_leaves_no_hosts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
