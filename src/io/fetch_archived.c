@@ -71,22 +71,6 @@ static void read_head(struct archived *a, struct heads *h, struct span head)
     }
 }
 
-static void fill_heads(const struct heads *h, struct fetch_result *r)
-{
-    r->http_status = h->http_status;
-    r->http_version = h->http_version;
-    r->content_type = heads_get(h, HEAD_CONTENT_TYPE);
-    r->etag = heads_get(h, HEAD_ETAG);
-    r->last_modified = heads_get(h, HEAD_LAST_MODIFIED);
-    r->location = heads_get(h, HEAD_LOCATION);
-    r->retry_after = heads_get(h, HEAD_RETRY_AFTER);
-    r->date = heads_get(h, HEAD_DATE);
-    r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
-    r->disposition = heads_get(h, HEAD_DISPOSITION);
-    r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
-    r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
-}
-
 /* ---- the body ---- */
 
 static struct span without_chunks(struct archived *a, struct span body, archived_note *note)
@@ -189,7 +173,7 @@ status archived_answer(struct archived *a, struct span block, struct fetch_resul
     if (!n || a->heads.http_status < 100)
         return ST_INVALID;
     begin(out);
-    fill_heads(&a->heads, out);
+    heads_fill(&a->heads, out);
     struct span body = span_from(block, n);
     if (http_says_chunked(span_cut(block, 0, n)))
         body = without_chunks(a, body, note);
@@ -205,7 +189,7 @@ status archived_again(struct archived *a, struct span head, struct fetch_result 
         return ST_INVALID;
     struct span type = out->content_type; /* the body's own: what is in it decides how it is read */
     struct span disposition = out->disposition;
-    fill_heads(&a->later, out);
+    heads_fill(&a->later, out);
     out->content_type = type;
     if (!out->disposition.n) /* a 304 need not repeat it */
         out->disposition = disposition;

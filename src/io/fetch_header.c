@@ -32,6 +32,22 @@ struct span heads_get(const struct heads *h, head_id id)
     return span_of(h->text.p + h->value[id].at, h->value[id].n);
 }
 
+void heads_fill(const struct heads *h, struct fetch_result *r)
+{
+    r->http_status = h->http_status;
+    r->http_version = h->http_version;
+    r->content_type = heads_get(h, HEAD_CONTENT_TYPE);
+    r->etag = heads_get(h, HEAD_ETAG);
+    r->last_modified = heads_get(h, HEAD_LAST_MODIFIED);
+    r->location = heads_get(h, HEAD_LOCATION);
+    r->retry_after = heads_get(h, HEAD_RETRY_AFTER);
+    r->date = heads_get(h, HEAD_DATE);
+    r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
+    r->disposition = heads_get(h, HEAD_DISPOSITION);
+    r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
+    r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
+}
+
 /* "HTTP/1.1 200 OK", "HTTP/2 200". */
 static void status_line(struct heads *h, struct span line)
 {

@@ -41,6 +41,9 @@ void heads_done(struct heads *h);
 /* Takes one line with its line end. A status line begins anew. */
 void heads_line(struct heads *h, struct span line);
 struct span heads_get(const struct heads *h, head_id id); /* empty when absent; valid until the next heads_line() */
+/* What a result has of them, its status and version among it; the texts are as long valid. */
+struct fetch_result;
+void heads_fill(const struct heads *h, struct fetch_result *r);
 
 /* Target of the first link with rel=canonical in a Link value (RFC 8288), about this page itself; false when none. */
 bool link_canonical(struct span value, struct span *target);

@@ -200,20 +200,8 @@ static void judge_end(const struct job *j, status st, const char *why, struct fe
 
 static void fill_heads(const struct job *j, struct fetch_result *r)
 {
-    const struct heads *h = &j->heads;
-    r->http_status = h->http_status;
-    r->http_version = h->http_version;
-    r->content_type = heads_get(h, HEAD_CONTENT_TYPE);
-    r->etag = heads_get(h, HEAD_ETAG);
-    r->last_modified = heads_get(h, HEAD_LAST_MODIFIED);
-    r->location = heads_get(h, HEAD_LOCATION);
-    r->retry_after = heads_get(h, HEAD_RETRY_AFTER);
-    r->date = heads_get(h, HEAD_DATE);
-    r->content_encoding = heads_get(h, HEAD_CONTENT_ENCODING);
-    r->disposition = heads_get(h, HEAD_DISPOSITION);
-    r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
-    r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
-    r->headers = buf_span(&h->lines);
+    heads_fill(&j->heads, r);
+    r->headers = buf_span(&j->heads.lines);
     r->body_unwanted = j->is_unwanted;
     r->declared_bytes = j->declared_bytes;
 }
