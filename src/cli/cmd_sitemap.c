@@ -24,7 +24,6 @@ static int list_file_read(struct list_file *f, const char *path)
 {
     struct charset_result decoded;
     bool is_cut = false;
-    arena_init(&f->arena);
     int code = read_input("sitemap", path, &f->body);
     if (code != EXIT_DONE)
         return code;
@@ -34,7 +33,7 @@ static int list_file_read(struct list_file *f, const char *path)
                         SITEMAP_RATIO_MAX);
     if (charset_decode(&f->arena, body, (struct span){0}, true, INPUT_BYTES_MAX, &decoded) != ST_OK)
         return complain(EXIT_INPUT, "sitemap: decode %s: more than %u MiB of text", path, INPUT_BYTES_MAX >> 20);
-    sitemap_read(&f->arena, decoded.text, &f->list);
+    sitemap_read(&f->arena, decoded.text, f->has_base ? &f->base : NULL, &f->list);
     if (f->list.kind == SITEMAP_NONE)
         return complain(EXIT_NO, "sitemap: read %s: neither a sitemap nor a feed nor a list of URLs", path);
     if (f->list.is_cut || is_cut)
@@ -46,11 +45,10 @@ static int list_file_read(struct list_file *f, const char *path)
 /* Absolute where there is a base; else as it is written. */
 static struct span url_of(struct list_file *f, const struct sitemap_entry *e)
 {
-    struct url base = f->base, u;
-    bool has_base = f->has_base;
-    if (e->base.n && url_parse(&f->arena, e->base, has_base ? &f->base : NULL, &base) == ST_OK)
-        has_base = true;
-    return url_parse(&f->arena, e->loc, has_base ? &base : NULL, &u) == ST_OK ? u.href : e->loc;
+    struct url base, u;
+    bool is_moved = e->base.n && url_parse(&f->arena, e->base, NULL, &base) == ST_OK;
+    const struct url *at = is_moved ? &base : f->has_base ? &f->base : NULL;
+    return url_parse(&f->arena, e->loc, at, &u) == ST_OK ? u.href : e->loc;
 }
 
 static void put_entry(struct list_file *f, const struct sitemap_entry *e, bool is_json, struct buf *out)
@@ -84,10 +82,13 @@ int cmd_sitemap(const struct options *o)
 {
     struct list_file f = {0};
     struct buf out = {0};
-    int code = list_file_read(&f, o->args[0].p);
-    f.has_base = code == EXIT_DONE && opt_is_set(o, OPT_BASE);
+    int code = EXIT_DONE;
+    arena_init(&f.arena);
+    f.has_base = opt_is_set(o, OPT_BASE);
     if (f.has_base && url_parse(&f.arena, opt_text(o, OPT_BASE), NULL, &f.base) != ST_OK)
         code = complain(EXIT_INPUT, "sitemap: --base %s: not a URL", opt_cstr(o, OPT_BASE));
+    if (code == EXIT_DONE)
+        code = list_file_read(&f, o->args[0].p);
     for (size_t i = 0; code == EXIT_DONE && i < f.list.count; i++)
         put_entry(&f, &f.list.entries[i], opt_flag(o, OPT_JSON), &out);
     print_buf(&out);

@@ -43,25 +43,36 @@ static bool is_called_markdown(struct span url)
     return false;
 }
 
-/* sitemap.xml.gz, sitemap_pages_3.gz?x=1, urls.txt.gz. */
-static bool names_packed_list(struct span url)
+static bool ends_nocase(struct span s, struct span end)
 {
+    return s.n >= end.n && span_eq_nocase(span_from(s, s.n - end.n), end);
+}
+
+/* sitemap.xml.gz, sitemap_pages_3.gz?x=1, urls.txt.gz, sitemap.php?part=2, index.rdf. */
+static bool names_list(struct span url)
+{
+    static const struct span ends[] = {SPAN_INIT(".xml"), SPAN_INIT(".rss"),    SPAN_INIT(".atom"),
+                                       SPAN_INIT(".rdf"), SPAN_INIT(".xml.gz"), SPAN_INIT(".txt.gz")};
     size_t query = span_find(url, '?', 0), from = query;
     while (from > 0 && url.p[from - 1] != '/')
         from--;
     struct span name = span_cut(url, from, query - from);
-    return span_ends(name, SPAN(".xml.gz")) || span_ends(name, SPAN(".txt.gz")) ||
-           (span_ends(name, SPAN(".gz")) && span_search(name, SPAN("sitemap"), true) < name.n);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        if (ends_nocase(name, ends[i]))
+            return true;
+    return span_search(name, SPAN("sitemap"), true) < name.n;
 }
 
-/* XML may be a list, and so may be gzip that has the name of one. */
+/* XML may be a list, and so may be what has the name of one and is gzip, or of a type that says nothing. */
 static bool may_be_list(struct span media, struct span url)
 {
     static const char *const xml[] = {"application/xml", "text/xml", "application/rss+xml", "application/atom+xml",
                                       "application/rdf+xml"};
-    static const char *const packed[] = {"application/gzip", "application/x-gzip", "application/octet-stream"};
+    static const char *const silent[] = {
+        "application/gzip",    "application/x-gzip",   "application/x-gzip-compressed", "application/octet-stream",
+        "binary/octet-stream", "application/download", "application/x-download",        "application/force-download"};
     return is_any(media, xml, sizeof(xml) / sizeof(*xml)) ||
-           (is_any(media, packed, sizeof(packed) / sizeof(*packed)) && names_packed_list(url));
+           (is_any(media, silent, sizeof(silent) / sizeof(*silent)) && names_list(url));
 }
 
 document_kind document_kind_of(struct span content_type, struct span url)
@@ -94,10 +105,12 @@ bool document_is_wanted(struct span content_type, struct span url, uint64_t decl
     return document_is_read(content_type, url);
 }
 
-/* Servers call text what they do not know. Bytes that no text has, without a mark of UTF-16, are something else. */
-static bool is_binary(struct span body)
+/* Servers call text what they do not know. Bytes that no text has are something else, unless they are UTF-16 by its
+ * mark or by what the server says. */
+static bool is_binary(struct span body, struct span charset)
 {
-    if (span_starts(body, SPAN("\xfe\xff")) || span_starts(body, SPAN("\xff\xfe")))
+    if (span_starts(body, SPAN("\xfe\xff")) || span_starts(body, SPAN("\xff\xfe")) ||
+        span_starts_nocase(charset, SPAN("utf-16")))
         return false;
     for (size_t i = 0; i < body.n && i < SNIFF_BYTES; i++) {
         unsigned char c = (unsigned char)body.p[i];
@@ -156,13 +169,15 @@ static void list_facts(struct arena *a, const struct sitemap *list, struct facts
 }
 
 /* True: it is a list, and *d says what it lists. What calls itself HTML is no list for having nothing but a URL. */
-static bool read_list(struct arena *a, struct span text, bool is_html, struct document *d)
+static bool read_list(struct arena *a, struct span text, struct span url, bool is_html, struct document *d)
 {
     struct sitemap list;
+    struct url at;
     sitemap_kind kind = sitemap_kind_of(text);
     if (kind == SITEMAP_NONE || (kind == SITEMAP_TEXT && is_html))
         return false;
-    sitemap_read(a, text, &list);
+    bool has_url = url_parse(a, url, NULL, &at) == ST_OK;
+    sitemap_read(a, text, has_url ? &at : NULL, &list);
     list_facts(a, &list, &d->facts);
     d->kind = DOCUMENT_LIST;
     return true;
@@ -180,7 +195,7 @@ status document_read(struct arena *a, struct span content_type, struct span url,
         return ST_OK;
     bool is_list = out->kind == DOCUMENT_LIST, is_html = out->kind == DOCUMENT_HTML;
     status st = sitemap_is_gzip(body) ? sitemap_unzip(a, body, &body, &is_cut) : ST_OK;
-    if (st == ST_OK && !is_html && is_binary(body)) {
+    if (st == ST_OK && !is_html && is_binary(body, content_type_charset(content_type))) {
         out->kind = DOCUMENT_OTHER;
         return ST_OK;
     }
@@ -189,7 +204,7 @@ status document_read(struct arena *a, struct span content_type, struct span url,
                             &decoded);
     if (st != ST_OK)
         return st;
-    bool is_read = read_list(a, decoded.text, is_html && content_type.n, out);
+    bool is_read = read_list(a, decoded.text, url, is_html && content_type.n, out);
     if (is_list && !is_read) {
         out->kind = DOCUMENT_OTHER;
         return ST_OK;

@@ -18,8 +18,8 @@ typedef enum document_kind {
     DOCUMENT_OTHER,    /* nothing here reads it */
 } document_kind;
 
-/* `url` tells Markdown from plain text, and lists that are gzipped from other archives; it may be empty. XML counts as
- * a list until it is read; lists of other types turn out to be such then. */
+/* `url` tells Markdown from plain text, and lists that are gzipped, or served as no type at all, from other files; it
+ * may be empty. XML counts as a list until it is read; lists of other types turn out to be such then. */
 document_kind document_kind_of(struct span content_type, struct span url);
 /* Its body is of use to document_read. */
 bool document_is_read(struct span content_type, struct span url);

@@ -103,9 +103,11 @@ struct list_reader {
     struct sitemap *out;
     struct sitemap_entry *entries;
     size_t cap, pages, alternates, loc_bytes;
-    struct span open[NEST_MAX]; /* names of the elements that are open, the root first */
-    size_t depth;               /* how many are, also beyond NEST_MAX */
-    struct span base, item_base;
+    struct span open[NEST_MAX];         /* names of the elements that are open, the root first */
+    size_t depth;                       /* how many are, also beyond NEST_MAX */
+    const struct url *at;               /* of the document, or NULL */
+    struct span base;                   /* of the whole list, absolute if it can be; empty: none */
+    struct span item_base, item_within; /* of the item as written; within `base`, once something asked for it */
     /* the item at hand */
     size_t item_depth; /* of elements in it; 0: none is open */
     bool item_is_list, has_loc;
@@ -119,13 +121,46 @@ struct list_reader {
     size_t text_n;
 };
 
-static void add_entry(struct list_reader *r, sitemap_entry_kind kind, struct span loc)
+/* xml:base of a tag, or empty. One that is longer than a URL may be is none. */
+static struct span base_of(struct list_reader *r, const struct xml_token *t)
+{
+    struct span base;
+    return xml_attr(r->a, t, SPAN("base"), &base) && base.n <= SITEMAP_URL_MAX ? base : (struct span){0};
+}
+
+/* `base` where `outer` holds. What cannot be made absolute stays as written; what is no URL at all is not there. */
+static struct span within(struct list_reader *r, struct span base, struct span outer)
+{
+    struct url o, u;
+    if (!base.n)
+        return outer;
+    bool has_outer = outer.n && url_parse(r->a, outer, r->at, &o) == ST_OK;
+    r->loc_bytes += outer.n; /* of the arena, each time */
+    if (url_parse(r->a, base, has_outer ? &o : r->at, &u) == ST_OK)
+        return u.href.n <= SITEMAP_BASE_MAX ? u.href : outer;
+    return r->at || has_outer ? outer : base;
+}
+
+/* What holds in the item at hand, or outside of any. */
+static struct span base_here(struct list_reader *r)
+{
+    if (!r->item_base.n)
+        return r->base;
+    if (!r->item_within.n)
+        r->item_within = within(r, r->item_base, r->base);
+    return r->item_within;
+}
+
+static void add_entry(struct list_reader *r, sitemap_entry_kind kind, struct span loc, struct span own_base)
 {
     size_t *count = kind == ENTRY_ALTERNATE ? &r->alternates : &r->pages;
     size_t most = kind == ENTRY_ALTERNATE ? SITEMAP_ALTERNATES_MAX : SITEMAP_ENTRIES_MAX;
     if (!loc.n || loc.n > SITEMAP_URL_MAX)
         return;
-    if (*count == most || r->loc_bytes + loc.n > SITEMAP_LOCS_BYTES) {
+    struct span base = {0};
+    if (*count < most && r->loc_bytes + loc.n <= SITEMAP_LOCS_BYTES)
+        base = within(r, own_base, base_here(r));
+    if (*count == most || r->loc_bytes + loc.n + base.n > SITEMAP_LOCS_BYTES) {
         r->out->is_cut = true;
         return;
     }
@@ -138,14 +173,13 @@ static void add_entry(struct list_reader *r, sitemap_entry_kind kind, struct spa
         r->cap = more;
     }
     (*count)++;
-    r->loc_bytes += loc.n;
-    r->entries[r->out->count++] =
-        (struct sitemap_entry){.kind = kind, .loc = loc, .base = r->item_base.n ? r->item_base : r->base};
+    r->loc_bytes += loc.n + base.n;
+    r->entries[r->out->count++] = (struct sitemap_entry){.kind = kind, .loc = loc, .base = base};
 }
 
-static void add_page(struct list_reader *r, struct span loc)
+static void add_page(struct list_reader *r, struct span loc, struct span own_base)
 {
-    add_entry(r, r->item_is_list ? ENTRY_LIST : ENTRY_PAGE, loc);
+    add_entry(r, r->item_is_list ? ENTRY_LIST : ENTRY_PAGE, loc, own_base);
     r->has_loc = true;
 }
 
@@ -156,7 +190,7 @@ static void end_bare_text(struct list_reader *r)
 {
     struct span text = span_trim(span_of(r->text, r->text_n));
     if (r->item_depth && !r->has_loc && r->text_n < sizeof(r->text) && is_url(text))
-        add_page(r, arena_copy(r->a, text));
+        add_page(r, arena_copy(r->a, text), (struct span){0});
     r->text_n = 0;
 }
 
@@ -197,7 +231,7 @@ static void end_field(struct list_reader *r)
     if (!fits && f != FIELD_CHANGED && f != FIELD_MADE)
         return;
     if (f == FIELD_LOC && !r->has_loc && text.n)
-        add_page(r, arena_copy(r->a, text));
+        add_page(r, arena_copy(r->a, text), (struct span){0});
     else if (f == FIELD_GUID && is_url(text))
         r->guid = arena_copy(r->a, text);
     else if (f == FIELD_CHANGED)
@@ -243,7 +277,7 @@ static void end_item(struct list_reader *r)
     if (!r->item_depth)
         return;
     if (!r->has_loc && r->guid.n)
-        add_page(r, r->guid);
+        add_page(r, r->guid, (struct span){0});
     wall_ms at = r->changed ? r->changed : r->made;
     for (size_t i = r->first; i < r->out->count; i++)
         if (r->entries[i].kind != ENTRY_ALTERNATE)
@@ -251,7 +285,7 @@ static void end_item(struct list_reader *r)
     r->item_depth = 0;
     r->field = FIELD_NONE;
     r->text_n = 0;
-    r->item_base = (struct span){0};
+    r->item_base = r->item_within = (struct span){0};
 }
 
 static void begin_item(struct list_reader *r, const struct xml_token *t)
@@ -265,7 +299,7 @@ static void begin_item(struct list_reader *r, const struct xml_token *t)
     r->first = r->out->count;
     r->guid = (struct span){0};
     r->changed = r->made = 0;
-    (void)xml_attr(r->a, t, SPAN("base"), &r->item_base);
+    r->item_base = base_of(r, t);
     struct span about; /* RSS 1.0 */
     if (r->out->kind == SITEMAP_RSS && xml_attr(r->a, t, SPAN("about"), &about) && is_url(about))
         r->guid = about;
@@ -285,7 +319,7 @@ static void on_link(struct list_reader *r, const struct xml_token *t)
         return;
     if (!r->item_depth) {
         if (has_rel(r, t, "next", false) || has_rel(r, t, "prev-archive", false))
-            add_entry(r, ENTRY_LIST, href);
+            add_entry(r, ENTRY_LIST, href, base_of(r, t));
         return;
     }
     bool is_page = !xml_attr(r->a, t, SPAN("type"), &type) || span_starts_nocase(type, SPAN("text/html")) ||
@@ -294,9 +328,9 @@ static void on_link(struct list_reader *r, const struct xml_token *t)
     if (!is_page || !has_rel(r, t, "alternate", is_feed))
         return;
     if (is_feed)
-        add_page(r, href);
+        add_page(r, href, base_of(r, t));
     else
-        add_entry(r, ENTRY_ALTERNATE, href);
+        add_entry(r, ENTRY_ALTERNATE, href, base_of(r, t));
 }
 
 /* ---- tags ---- */
@@ -348,7 +382,7 @@ static void on_start(struct list_reader *r, const struct xml_token *t)
         on_field(r, t);
     }
     if (!r->item_depth && r->depth == 0)
-        (void)xml_attr(r->a, t, SPAN("base"), &r->base);
+        r->base = within(r, base_of(r, t), (struct span){0});
     push(r, t);
     if (is_new_item && t->is_empty)
         end_item(r);
@@ -404,12 +438,12 @@ static void read_lines(struct list_reader *r, struct span text)
     struct span line;
     while (next_line(&text, &line))
         if (is_url(line))
-            add_entry(r, ENTRY_PAGE, line);
+            add_entry(r, ENTRY_PAGE, line, (struct span){0});
 }
 
-void sitemap_read(struct arena *a, struct span text, struct sitemap *out)
+void sitemap_read(struct arena *a, struct span text, const struct url *at, struct sitemap *out)
 {
-    struct list_reader r = {.a = a, .out = out};
+    struct list_reader r = {.a = a, .at = at, .out = out};
     *out = (struct sitemap){.kind = sitemap_kind_of(text), .is_cut = text.n > SITEMAP_BYTES_MAX};
     text = span_cut(text, 0, SITEMAP_BYTES_MAX);
     if (out->kind == SITEMAP_TEXT)

@@ -12,13 +12,15 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "web/summary.h"
+#include "web/url.h"
 
 #define SITEMAP_BYTES_MAX (50u << 20)      /* sitemaps.org: 50 MB, not compressed; the rest is not read */
 #define SITEMAP_RATIO_MAX 200              /* plain bytes over gzip's, past the first MiB */
 #define SITEMAP_ENTRIES_MAX 50000          /* sitemaps.org: URLs in a list */
 #define SITEMAP_ALTERNATES_MAX 20000       /* of the pages in other languages, besides */
 #define SITEMAP_URL_MAX 2048               /* sitemaps.org; longer ones are left out */
-#define SITEMAP_LOCS_BYTES (32u << 20)     /* of all URLs of a list */
+#define SITEMAP_BASE_MAX 8192              /* of xml:base, made absolute: one of SITEMAP_URL_MAX with escapes */
+#define SITEMAP_LOCS_BYTES (32u << 20)     /* of all URLs of a list, with what they are relative to */
 #define SITEMAP_FUTURE_MS (86400 * 1000ll) /* clocks differ; a date farther ahead says nothing */
 
 typedef enum sitemap_kind {
@@ -41,7 +43,7 @@ typedef enum sitemap_entry_kind {
 struct sitemap_entry {
     sitemap_entry_kind kind;
     struct span loc;  /* as written, trimmed, at most SITEMAP_URL_MAX bytes; may be relative in feeds */
-    struct span base; /* xml:base where it stands, or empty: what `loc` is relative to */
+    struct span base; /* what `loc` is relative to by xml:base of the elements around it; empty: the document */
     wall_ms changed;  /* last change of the page or list by its own words; 0: not told */
 };
 
@@ -54,8 +56,9 @@ struct sitemap {
 
 /* What a document of valid UTF-8 is, by its beginning. Cheap when it is none. */
 sitemap_kind sitemap_kind_of(struct span text);
-/* `text` outlives the entries, which point into it or into the arena. */
-void sitemap_read(struct arena *a, struct span text, struct sitemap *out);
+/* `text` outlives the entries, which point into it or into the arena. `at`: where the document is; NULL: nobody knows,
+ * and an xml:base that is relative to it stays as written. */
+void sitemap_read(struct arena *a, struct span text, const struct url *at, struct sitemap *out);
 
 bool sitemap_is_gzip(struct span body);
 /* The plain bytes of a gzip body, its members one after the other, up to SITEMAP_BYTES_MAX of them and as far as it is

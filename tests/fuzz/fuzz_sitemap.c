@@ -5,6 +5,7 @@
 #include "web/charset.h"
 #include "web/date.h"
 #include "web/sitemap.h"
+#include "web/url.h"
 #include "web/xml_token.h"
 
 #define TEXT_MAX (4u << 20)
@@ -17,7 +18,7 @@ static void check_list(const struct sitemap *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct sitemap_entry *e = &list->entries[i];
         alternates += e->kind == ENTRY_ALTERNATE;
-        if (!e->loc.n || e->loc.n > SITEMAP_URL_MAX)
+        if (!e->loc.n || e->loc.n > SITEMAP_URL_MAX || e->base.n > SITEMAP_BASE_MAX)
             abort();
     }
     if (alternates > SITEMAP_ALTERNATES_MAX || list->count - alternates > SITEMAP_ENTRIES_MAX)
@@ -30,7 +31,7 @@ static void check_list(const struct sitemap *list)
 static void check_half(struct arena *a, struct span text, const struct sitemap *all)
 {
     struct sitemap half;
-    sitemap_read(a, span_cut(text, 0, text.n / 2), &half);
+    sitemap_read(a, span_cut(text, 0, text.n / 2), NULL, &half);
     check_list(&half);
     if (half.kind != all->kind || half.kind == SITEMAP_TEXT)
         return;
@@ -75,13 +76,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct span body = span_of(data, size);
     struct charset_result decoded;
     struct sitemap list;
+    struct url at;
     bool is_cut;
     arena_init(&a);
+    if (url_parse(&a, SPAN("http://a/b/c"), NULL, &at) != ST_OK)
+        abort();
     check_date(body);
     if (sitemap_is_gzip(body) && sitemap_unzip(&a, body, &body, &is_cut) != ST_OK)
         body.n = 0;
     if (charset_decode(&a, body, (struct span){0}, true, TEXT_MAX, &decoded) == ST_OK) {
-        sitemap_read(&a, decoded.text, &list);
+        sitemap_read(&a, decoded.text, &at, &list);
         check_list(&list);
         check_half(&a, decoded.text, &list);
         check_tokens(&a, decoded.text);

@@ -42,6 +42,14 @@ static void a_type_has_a_reader(void **state)
         {"application/x-gzip", "http://a/Sitemap3.gz?x=/y.zip", DOCUMENT_LIST},
         {"application/octet-stream", "http://a/urls.txt.gz", DOCUMENT_LIST},
         {"application/octet-stream", "http://a/sitemap.gz/setup.exe", DOCUMENT_OTHER},
+        {"binary/octet-stream", "http://a/sitemap.xml.gz", DOCUMENT_LIST},
+        {"application/octet-stream", "http://a/SITEMAP.XML.GZ", DOCUMENT_LIST},
+        {"application/octet-stream", "http://a/sitemap.xml", DOCUMENT_LIST},
+        {"application/octet-stream", "http://a/news/index.rdf", DOCUMENT_LIST},
+        {"application/force-download", "http://a/sitemap.php?part=3", DOCUMENT_LIST},
+        {"application/x-gzip-compressed", "http://a/sitemap?part=3", DOCUMENT_LIST},
+        {"application/octet-stream", "http://a/setup.exe?from=sitemap.xml", DOCUMENT_OTHER},
+        {"application/octet-stream", "http://a/data.tar.gz", DOCUMENT_OTHER},
         {"application/zip", "http://a/sitemap.gz", DOCUMENT_OTHER},
         {"text/event-stream", "", DOCUMENT_OTHER},
         {"application/json", "", DOCUMENT_OTHER},
@@ -53,6 +61,37 @@ static void a_type_has_a_reader(void **state)
         struct span type = span_str(cases[i].type), url = span_str(cases[i].url);
         CHECK(cases[i].type, document_kind_of(type, url) == cases[i].kind);
         CHECK(cases[i].type, document_is_read(type, url) == (cases[i].kind < DOCUMENT_PDF));
+    }
+}
+
+/* Half of the bytes of UTF-16 are zero where people write in Latin letters; what is said of it counts, with or without
+ * a mark. */
+static void text_of_two_bytes_a_letter_is_text(void **state)
+{
+    static const char le[] = "T\0i\0t\0l\0e\0\n\0\n\0w\0o\0r\0d\0s\0", be[] = "\0T\0i\0t\0l\0e\0\n\0\n\0w\0o\0r\0d\0s";
+    static const struct {
+        const char *type;
+        struct span body;
+        document_kind kind;
+    } cases[] = {
+        {"text/plain; charset=utf-16le", {le, 24}, DOCUMENT_PLAIN},
+        {"text/plain; charset=\"UTF-16BE\"", {be, 24}, DOCUMENT_PLAIN},
+        {"text/markdown; charset=UTF-16LE", {le, 24}, DOCUMENT_MARKDOWN},
+        {"text/plain; charset=utf-8", {le, 24}, DOCUMENT_OTHER},
+        {"text/plain", {be, 24}, DOCUMENT_OTHER},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct arena a;
+        struct document d;
+        arena_init(&a);
+        CHECK_STATUS(cases[i].type,
+                     document_read(&a, span_str(cases[i].type), SPAN("http://a/x"), cases[i].body,
+                                   &(struct facts_opts){.keep_text = true}, &d),
+                     ST_OK);
+        CHECK(cases[i].type, d.kind == cases[i].kind);
+        if (cases[i].kind == DOCUMENT_PLAIN)
+            CHECK_SPAN(cases[i].type, d.facts.title, SPAN("Title"));
+        arena_done(&a);
     }
 }
 
@@ -263,15 +302,11 @@ static void dispositions_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_has_a_reader),
-        cmocka_unit_test(text_is_read_by_its_kind),
-        cmocka_unit_test(a_title_is_a_line_that_says_something),
-        cmocka_unit_test(utf16_is_no_binary),
-        cmocka_unit_test(what_pdftotext_says_becomes_facts),
-        cmocka_unit_test(files_have_types_in_words),
-        cmocka_unit_test(types_are_asked_for_by_many_names),
-        cmocka_unit_test(files_have_names),
-        cmocka_unit_test(dispositions_have_names),
+        cmocka_unit_test(a_type_has_a_reader),       cmocka_unit_test(text_of_two_bytes_a_letter_is_text),
+        cmocka_unit_test(text_is_read_by_its_kind),  cmocka_unit_test(a_title_is_a_line_that_says_something),
+        cmocka_unit_test(utf16_is_no_binary),        cmocka_unit_test(what_pdftotext_says_becomes_facts),
+        cmocka_unit_test(files_have_types_in_words), cmocka_unit_test(types_are_asked_for_by_many_names),
+        cmocka_unit_test(files_have_names),          cmocka_unit_test(dispositions_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

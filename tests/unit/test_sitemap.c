@@ -36,7 +36,7 @@ static void read_text(struct arena *a, struct span text, struct sitemap *out, ch
     *copy = malloc(text.n ? text.n : 1);
     if (text.n)
         memcpy(*copy, text.p, text.n);
-    sitemap_read(a, span_of(*copy, text.n), out);
+    sitemap_read(a, span_of(*copy, text.n), NULL, out);
 }
 
 static void check_list(const char *label, struct span text, const char *want)
@@ -67,7 +67,7 @@ static void read_vector(struct arena *a, const char *name, struct sitemap *out)
     if (sitemap_is_gzip(body))
         CHECK_STATUS(name, sitemap_unzip(a, body, &body, &is_cut), ST_OK);
     CHECK_STATUS(name, charset_decode(a, body, (struct span){0}, true, 1 << 20, &decoded), ST_OK);
-    sitemap_read(a, decoded.text, out);
+    sitemap_read(a, decoded.text, NULL, out);
     buf_done(&path);
 }
 
@@ -293,16 +293,16 @@ static void limits_hold(void **state)
     arena_init(&a);
 
     put_urls(&text, SITEMAP_ENTRIES_MAX, "");
-    sitemap_read(&a, buf_span(&text), &list);
+    sitemap_read(&a, buf_span(&text), NULL, &list);
     CHECK("as many as may be", list.count == SITEMAP_ENTRIES_MAX && !list.is_cut);
     buf_clear(&text);
     put_urls(&text, SITEMAP_ENTRIES_MAX + 1, "");
-    sitemap_read(&a, buf_span(&text), &list);
+    sitemap_read(&a, buf_span(&text), NULL, &list);
     CHECK("one more", list.count == SITEMAP_ENTRIES_MAX && list.is_cut);
 
     buf_clear(&text);
     put_urls(&text, SITEMAP_ALTERNATES_MAX / 2 + 1, "<link rel='alternate' href='b'/><link rel='alternate' href='c'/>");
-    sitemap_read(&a, buf_span(&text), &list);
+    sitemap_read(&a, buf_span(&text), NULL, &list);
     CHECK("alternates", list.count == SITEMAP_ALTERNATES_MAX / 2 + 1 + SITEMAP_ALTERNATES_MAX && list.is_cut);
 
     for (int over = 0; over <= 1; over++) {
@@ -311,7 +311,7 @@ static void limits_hold(void **state)
         while (text.n < strlen("<urlset><url><loc>") + SITEMAP_URL_MAX + (size_t)over)
             buf_putc(&text, 'x');
         buf_puts(&text, "</loc></url><url><loc>http://a.example/</loc></url></urlset>");
-        sitemap_read(&a, buf_span(&text), &list);
+        sitemap_read(&a, buf_span(&text), NULL, &list);
         CHECK("long URL", list.count == (over ? 1 : 2));
     }
 
@@ -323,7 +323,7 @@ static void limits_hold(void **state)
     for (int i = 0; i < 100000; i++)
         buf_puts(&text, "<x>");
     buf_puts(&text, "<url><loc>http://a.example/2</loc></url></urlset>");
-    sitemap_read(&a, buf_span(&text), &list);
+    sitemap_read(&a, buf_span(&text), NULL, &list);
     CHECK("space and depth", list.count == 2);
 
     arena_done(&a);
@@ -472,6 +472,65 @@ static void entries_are_links_with_their_dates(void **state)
     arena_done(&a);
 }
 
+/* XML Base, 4: each is relative to that of the element around it, the outermost to the document. */
+static void bases_stand_in_each_other(void **state)
+{
+    static const struct {
+        const char *label, *text, *href;
+    } cases[] = {
+        {"relative to the document", "<feed xml:base='/blog/'><entry><link href='1'/></entry></feed>",
+         "http://a/blog/1"},
+        {"of an entry alone", "<feed><entry xml:base='2024/'><link href='1'/></entry></feed>", "http://a/f/2024/1"},
+        {"of an entry in one of the feed",
+         "<feed xml:base='/blog/'><entry xml:base='2024/'><link href='1'/></entry></feed>", "http://a/blog/2024/1"},
+        {"in one of another place", "<feed xml:base='http://b/x/'><entry xml:base='y/'><link href='1'/></entry></feed>",
+         "http://b/x/y/1"},
+        {"of a link",
+         "<feed xml:base='/blog/'><entry xml:base='2024/'><link xml:base='../z/' href='1'/></entry></feed>",
+         "http://a/blog/z/1"},
+        {"of the link before", "<feed><entry><link xml:base='/z/' rel='self' href='s'/><link href='1'/></entry></feed>",
+         "1"},
+        {"of the entry before", "<feed><entry xml:base='/y/'></entry><entry><link href='1'/></entry></feed>", "1"},
+        {"the next part", "<feed xml:base='/blog/'><link rel='next' href='2'/></feed>", "http://a/blog/2"},
+        {"that is none", "<feed xml:base='http://['><entry><link href='1'/></entry></feed>", "1"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena a;
+        struct document d;
+        arena_init(&a);
+        CHECK(cases[i].label, document_read(&a, SPAN("application/atom+xml"), SPAN("http://a/f/feed"),
+                                            span_str(cases[i].text), &(struct facts_opts){0}, &d) == ST_OK);
+        CHECK(cases[i].label, d.facts.link_count == 1);
+        CHECK_SPAN(cases[i].label, d.facts.links[0].href, span_str(cases[i].href));
+        arena_done(&a);
+    }
+}
+
+/* Every entry has its own copy of what it is relative to, once it is made absolute. */
+static void long_bases_are_left_out_and_count(void **state)
+{
+    struct arena a;
+    struct sitemap list;
+    struct buf text = {0};
+    arena_init(&a);
+    for (size_t n = SITEMAP_URL_MAX - 8; n < SITEMAP_URL_MAX * 2; n += SITEMAP_URL_MAX) {
+        buf_clear(&text);
+        buf_puts(&text, "<feed xml:base='http://a/");
+        for (size_t i = 9; i < n; i++)
+            buf_putc(&text, 'x');
+        buf_puts(&text, "/'>");
+        for (size_t i = 0; i < SITEMAP_ENTRIES_MAX; i++)
+            buf_puts(&text, "<entry><link href='1'/></entry>");
+        sitemap_read(&a, buf_span(&text), NULL, &list);
+        bool is_long = n > SITEMAP_URL_MAX;
+        CHECK("left out", (list.entries[0].base.n == 0) == is_long);
+        CHECK("counts", (list.count == SITEMAP_ENTRIES_MAX) == is_long && list.is_cut != is_long);
+        CHECK("bounded", list.count * (list.entries[0].base.n + 1) <= SITEMAP_LOCS_BYTES);
+    }
+    buf_done(&text);
+    arena_done(&a);
+}
+
 static void lists_come_in_many_charsets(void **state)
 {
     static const char latin[] =
@@ -489,6 +548,8 @@ static void lists_come_in_many_charsets(void **state)
     }
     read_document(&a, SPAN("application/rss+xml"), buf_span(&utf16), &d);
     CHECK_SPAN("UTF-16", d.facts.links[0].href, SPAN("http://a/1"));
+    read_document(&a, SPAN("application/rss+xml; charset=utf-16le"), span_from(buf_span(&utf16), 2), &d);
+    CHECK_SPAN("UTF-16 without a mark", d.facts.links[0].href, SPAN("http://a/1"));
     buf_done(&utf16);
     arena_done(&a);
 }
@@ -559,6 +620,8 @@ int main(void)
         cmocka_unit_test(a_bomb_is_refused_and_a_large_list_is_cut),
         cmocka_unit_test(documents_are_lists_by_what_is_in_them),
         cmocka_unit_test(entries_are_links_with_their_dates),
+        cmocka_unit_test(bases_stand_in_each_other),
+        cmocka_unit_test(long_bases_are_left_out_and_count),
         cmocka_unit_test(lists_come_in_many_charsets),
         cmocka_unit_test(only_dates_that_can_be_are_used),
         cmocka_unit_test(attributes_are_found_by_name_without_prefix),
