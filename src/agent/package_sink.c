@@ -104,7 +104,8 @@ static struct page page_of(const struct package_sink *p, const struct summary *s
         .depth = s->depth,
         .page_flags = s->page_flags,
         .digest = content_digest(s), /* fields of a program count too */
-        .title = s->title,           /* a page whose title alone changes has changed, too */
+        .title = s->title,           /* a page whose title or canonical alone changes has changed, too */
+        .canonical = s->canonical,
         .etag = s->etag,
         .last_modified = s->last_modified,
         .modified = summary_modified(s),
@@ -128,7 +129,7 @@ struct before {
     visit_outcome outcome;
     bool is_there, is_replay;
     bool same_answer; /* status, failure and target of a redirect are the same */
-    bool same_looks;  /* title and wishes are the same, or not known */
+    bool same_looks;  /* title, canonical and wishes are the same, or not known */
 };
 
 static status note_before(void *arg, const struct page *p)
@@ -139,8 +140,9 @@ static status note_before(void *arg, const struct page *p)
     b->is_replay = p->fetch_number >= b->now->fetch_number;
     b->same_answer = p->http_status == b->now->http_status && p->failure == b->now->failure &&
                      span_eq(p->redirect, b->now->redirect);
-    /* Pages that came from another agent have no title here. */
-    b->same_looks = (!p->title.n || span_eq(p->title, b->now->title)) && p->page_flags == b->now->page_flags;
+    /* Pages that came from another agent have neither title nor canonical here. */
+    b->same_looks = (!p->title.n || (span_eq(p->title, b->now->title) && span_eq(p->canonical, b->now->canonical))) &&
+                    p->page_flags == b->now->page_flags;
     return ST_OK;
 }
 

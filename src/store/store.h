@@ -99,15 +99,15 @@ void store_set_rate(struct store *s, store_rate_fn *fn);
 
 /* Records a visit. Of the three good outcomes the store decides itself which it is: NEW without a good copy before;
  * else UNCHANGED when that was given or the digest is the same; else CHANGED. VISIT_UNCHANGED: empty text fields keep
- * their old values, and so does the digest; when http_status is 304 also page_flags, body_bytes and text_bytes, which
- * describe the copy. VISIT_ERROR and VISIT_REFUSED keep all that describes the last good copy: digest, title, lang,
- * canonical, etag, last_modified, content_type, charset, page_flags, body_bytes, text_bytes. Everything else is of this
- * visit. *effect (when given) is what the store made of it. */
+ * their old values, and so does the digest; when http_status is 304 also canonical, page_flags, body_bytes and
+ * text_bytes, which describe the copy, and the reason if it came with it. VISIT_ERROR and VISIT_REFUSED keep all that
+ * describes the last good copy: digest, title, lang, canonical, etag, last_modified, content_type, charset, page_flags,
+ * body_bytes, text_bytes. Everything else is of this visit. *effect (when given) is what the store made of it. */
 struct visit_effect {
     visit_outcome outcome;
     /* The content before the visit and after it. They differ when a visit with has_content found a new page, another
-     * text, title or page flags, or a page that had no content; and when the page went, moved or has none any more (0).
-     * 304, errors and refusals keep it. Without has_content in any visit both are 0. */
+     * text, title, canonical or page flags, or a page that had no content; and when the page went, moved or has none
+     * any more (0). 304, errors and refusals keep it. Without has_content in any visit both are 0. */
     uint64_t content_before, content;
     wall_ms changed_at;
     wall_ms modified; /* it has changed since the visit before, and then, as the site says; 0: not, or nobody knows */

@@ -198,12 +198,19 @@ static void keep_empty_texts(struct page *now, const struct page *old)
 {
     keep_text(&now->title, old->title);
     keep_text(&now->lang, old->lang);
-    keep_text(&now->canonical, old->canonical);
     keep_text(&now->etag, old->etag);
     keep_text(&now->last_modified, old->last_modified);
     keep_text(&now->content_type, old->content_type);
     keep_text(&now->charset, old->charset);
     keep_text(&now->address, old->address);
+}
+
+/* No document came: what was said of the last one holds, unless its visit was followed by one that failed. */
+static void keep_words(struct page *now, const struct page *old)
+{
+    keep_text(&now->canonical, old->canonical);
+    if (is_good(old->outcome))
+        keep_text(&now->reason, old->reason);
 }
 
 static void keep_copy(struct page *now, const struct page *old)
@@ -233,7 +240,7 @@ static uint64_t content_after(const struct page *old, const struct page *now)
     if (!is_good(now->outcome) || !now->has_content)
         return 0;
     bool is_same = old->content && now->outcome == VISIT_UNCHANGED && span_eq(now->title, old->title) &&
-                   now->page_flags == old->page_flags;
+                   span_eq(now->canonical, old->canonical) && now->page_flags == old->page_flags;
     return is_same ? old->content : now->fetch_number;
 }
 
@@ -266,8 +273,10 @@ static void combine(struct store *s, const struct page *old, struct page *now, w
     if (now->outcome == VISIT_UNCHANGED) {
         keep_empty_texts(now, old);
         now->digest = old->digest;
-        if (now->http_status == 304)
+        if (now->http_status == 304) {
             keep_copy(now, old);
+            keep_words(now, old);
+        }
     } else if (now->outcome == VISIT_ERROR || now->outcome == VISIT_REFUSED) {
         keep_copy(now, old);
         keep_copy_texts(now, old);

@@ -172,7 +172,8 @@ static void rig_close(struct rig *r)
     store_free(r->store);
 }
 
-static void visit(struct rig *r, uint64_t number, const char *path, int http_status, const char *title, uint64_t digest)
+static void visit_naming(struct rig *r, uint64_t number, const char *path, int http_status, const char *title,
+                         const char *canonical, uint64_t digest)
 {
     struct buf packed = {0}, url = {0};
     struct visit_effect effect;
@@ -185,6 +186,7 @@ static void visit(struct rig *r, uint64_t number, const char *path, int http_sta
                         .is_html = true,
                         .digest = digest,
                         .title = span_str(title),
+                        .canonical = span_str(canonical),
                         .address = SPAN("192.0.2.1"),
                         .text = SPAN("some words"),
                         .connect_us = 1000,
@@ -194,6 +196,11 @@ static void visit(struct rig *r, uint64_t number, const char *path, int http_sta
     CHECK_STATUS("visit", r->fns.visit(r->fns.self, buf_span(&packed), &effect), ST_OK);
     buf_done(&packed);
     buf_done(&url);
+}
+
+static void visit(struct rig *r, uint64_t number, const char *path, int http_status, const char *title, uint64_t digest)
+{
+    visit_naming(r, number, path, http_status, title, "", digest);
 }
 
 /* As the writer does after a start: all that the journal has, with a commit now and then. */
@@ -323,6 +330,25 @@ static void only_news_travels(void **state)
     }
 }
 
+/* It decides at the coordinator which of several pages is shown. */
+static void another_canonical_travels(void **state)
+{
+    static const char *const names[] = {"http://a.example/1", "http://a.example/1", "http://a.example/2", "", ""};
+    static const unsigned want[] = {1, 1, 2, 3, 3};
+    struct rig r;
+    struct seen seen = {{0}};
+    bool is_done;
+    rig_open(&r, -1);
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        visit_naming(&r, i + 1, "p1", 200, "t", names[i], 1);
+        CHECK_STATUS("commit", r.fns.commit(r.fns.self, true, &is_done), ST_OK);
+        carry_all(&r, &seen);
+        if (seen.times[1] != want[i])
+            fail_msg("visit %u: %u came, want %u", i + 1, seen.times[1], want[i]);
+    }
+    rig_close(&r);
+}
+
 static void a_package_waits_until_it_is_due(void **state)
 {
     struct rig r;
@@ -354,6 +380,7 @@ int main(void)
         TEST_IN_FOLDER(a_kill_before_any_step_loses_and_doubles_nothing),
         TEST_IN_FOLDER(a_full_disk_loses_nothing),
         TEST_IN_FOLDER(only_news_travels),
+        TEST_IN_FOLDER(another_canonical_travels),
         TEST_IN_FOLDER(a_package_waits_until_it_is_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,83 @@ static void broken_history_ends(void **state)
     }
 }
 
+static status note_texts(void *arg, const struct page *p)
+{
+    buf_printf(arg, "%.*s|%.*s", SPAN_ARG(p->canonical), SPAN_ARG(p->reason));
+    return ST_OK;
+}
+
+/* The text of a page says nothing of the page that it names as canonical, which decides who stands for it. */
+static void another_canonical_is_another_content(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label, *canonical;
+        uint16_t http_status;
+        uint8_t outcome;
+        uint64_t after;
+        const char *kept;
+    } visits[] = {
+        {"new", "http://a/1", 200, VISIT_NEW, 1, "http://a/1|"},
+        {"the same", "http://a/1", 200, VISIT_NEW, 1, "http://a/1|"},
+        {"304", "", 304, VISIT_UNCHANGED, 1, "http://a/1|"},
+        {"another", "http://a/2", 200, VISIT_NEW, 4, "http://a/2|"},
+        {"none", "", 200, VISIT_NEW, 5, "|"},
+        {"still none", "", 200, VISIT_NEW, 5, "|"},
+        {"one again", "http://a/1", 200, VISIT_NEW, 7, "http://a/1|"},
+        {"an error", "", 500, VISIT_ERROR, 7, "http://a/1|"},
+    };
+    struct store *s = open_store(STORE_WRITE);
+    struct visit_effect e;
+    for (size_t i = 0; i < sizeof(visits) / sizeof(*visits); i++) {
+        struct buf got = {0};
+        struct page p = good_page(1, i + 1, 100);
+        p.canonical = span_str(visits[i].canonical);
+        p.http_status = visits[i].http_status;
+        p.outcome = visits[i].outcome;
+        p.has_content = visits[i].http_status == 200;
+        CHECK_STATUS(visits[i].label, store_page_visit(s, &p, &e), ST_OK);
+        CHECK(visits[i].label, e.content == visits[i].after && e.outcome != VISIT_CHANGED);
+        CHECK_STATUS(visits[i].label, store_page_get(s, 1, note_texts, &got), ST_OK);
+        CHECK_SPAN(visits[i].label, buf_span(&got), span_str(visits[i].kept));
+        buf_done(&got);
+    }
+    store_free(s);
+}
+
+/* "PDF known by its name only: it is encrypted" holds as long as the PDF is the same; "slow" was of one visit. */
+static void why_a_copy_is_as_it_is_stays_with_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label, *reason;
+        uint16_t http_status;
+        uint8_t outcome;
+        const char *kept;
+    } visits[] = {
+        {"new", "encrypted", 200, VISIT_NEW, "|encrypted"},
+        {"304", "", 304, VISIT_UNCHANGED, "|encrypted"},
+        {"304 again", "", 304, VISIT_UNCHANGED, "|encrypted"},
+        {"an error", "slow", 0, VISIT_ERROR, "|slow"},
+        {"304 after it", "", 304, VISIT_UNCHANGED, "|"},
+        {"as before", "encrypted", 200, VISIT_NEW, "|encrypted"},
+        {"read by now", "", 200, VISIT_NEW, "|"},
+    };
+    struct store *s = open_store(STORE_WRITE);
+    for (size_t i = 0; i < sizeof(visits) / sizeof(*visits); i++) {
+        struct buf got = {0};
+        struct page p = good_page(1, i + 1, 100);
+        p.reason = span_str(visits[i].reason);
+        p.http_status = visits[i].http_status;
+        p.outcome = visits[i].outcome;
+        CHECK_STATUS(visits[i].label, store_page_visit(s, &p, NULL), ST_OK);
+        CHECK_STATUS(visits[i].label, store_page_get(s, 1, note_texts, &got), ST_OK);
+        CHECK_SPAN(visits[i].label, buf_span(&got), span_str(visits[i].kept));
+        buf_done(&got);
+    }
+    store_free(s);
+}
+
 static void the_content_that_counts_follows_the_visits(void **state)
 {
     (void)state;
@@ -332,6 +409,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(the_content_that_counts_follows_the_visits),
+        TEST_IN_FOLDER(another_canonical_is_another_content),
+        TEST_IN_FOLDER(why_a_copy_is_as_it_is_stays_with_it),
         TEST_IN_FOLDER(a_visit_becomes_the_right_row),
         TEST_IN_FOLDER(a_page_first_refused_is_new_when_it_is_got),
         TEST_IN_FOLDER(every_field_comes_back),
