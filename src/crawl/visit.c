@@ -371,6 +371,18 @@ static const struct document *read_document(struct shard *s, const struct job *j
     return is_read ? d : NULL;
 }
 
+/* Why only the beginning of a document counts; empty: all of it does. */
+static struct span cut_why(const struct job *j, const struct fetch_result *r, const struct facts *facts)
+{
+    if (r->body_cut && j->imported_at)
+        return SPAN("only its beginning was read: it is too long, or was cut when it was recorded");
+    if (r->body_cut)
+        return SPAN("only its beginning was read: it is too long");
+    if (facts->links_cut && (facts->page_flags & PAGE_LIST))
+        return SPAN("only its beginning was read: it lists too much");
+    return (struct span){0};
+}
+
 /* Fills in what the body tells; returns the page's facts for its links, or NULL when it has none to follow. */
 static const struct facts *read_body(struct shard *s, const struct job *j, const struct fetch_result *r,
                                      struct summary *sum)
@@ -383,6 +395,7 @@ static const struct facts *read_body(struct shard *s, const struct job *j, const
         return NULL;
     }
     const struct facts *facts = &d->facts;
+    sum->reason = cut_why(j, r, facts);
     sum->charset = d->charset;
     sum->title = cut(facts->title, FACTS_TITLE_MAX);
     sum->description = cut(facts->description, FACTS_DESCRIPTION_MAX);

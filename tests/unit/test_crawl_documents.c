@@ -19,7 +19,7 @@ static const struct addr LOOPBACK = {.family = 4, .b = {127, 0, 0, 1}};
 
 struct site {
     struct httpd *server;
-    struct buf pdf, many;
+    struct buf pdf, many, list;
     atomic_uint bodies; /* PDF bodies that were asked for, without conditions */
 };
 
@@ -37,8 +37,9 @@ static void answer(void *self, const struct httpd_request *req, struct httpd_ans
         return;
     }
     s->bodies += is_pdf;
-    buf_puts(&ans->head, is_pdf                      ? "Content-Type: application/pdf\nETag: \"1\"\n"
-                         : span_ends(t, SPAN(".md")) ? "Content-Type: text/plain\n"
+    buf_puts(&ans->head, is_pdf                       ? "Content-Type: application/pdf\nETag: \"1\"\n"
+                         : span_ends(t, SPAN(".md"))  ? "Content-Type: text/plain\n"
+                         : span_ends(t, SPAN(".xml")) ? "Content-Type: text/xml\n"
                          : span_ends(t, SPAN(".zip"))
                              ? "Content-Type: application/zip\nContent-Disposition: attachment; "
                                "filename=\"bundle 7.zip\"\n"
@@ -46,7 +47,8 @@ static void answer(void *self, const struct httpd_request *req, struct httpd_ans
     if (span_is(t, "/"))
         buf_puts(&ans->body,
                  "<a href=good.pdf>g</a> <a href=cut.pdf>c</a> <a href=none.pdf>n</a> <a href=huge.pdf>h</a> "
-                 "<a href=empty.pdf>e</a> <a href=a.md>m</a> <a href=get.zip?id=7.zip>z</a>");
+                 "<a href=empty.pdf>e</a> <a href=a.md>m</a> <a href=get.zip?id=7.zip>z</a> <a href=long.xml>l</a> <a "
+                 "href=long.html>h</a>");
     else if (span_is(t, "/good.pdf"))
         buf_put(&ans->body, buf_span(&s->pdf));
     else if (span_is(t, "/cut.pdf"))
@@ -57,6 +59,10 @@ static void answer(void *self, const struct httpd_request *req, struct httpd_ans
         buf_put(&ans->body, buf_span(&s->many));
     else if (span_is(t, "/a.md"))
         buf_puts(&ans->body, "# Read me\n\n[on](b.html)\n");
+    else if (span_is(t, "/long.xml"))
+        buf_put(&ans->body, buf_span(&s->list));
+    else if (span_is(t, "/long.html"))
+        buf_printf(&ans->body, "<title>Long</title><p>%.*s", SPAN_ARG(buf_span(&s->many)));
     else if (span_starts(t, SPAN("/get.zip")))
         buf_puts(&ans->body, "PK");
 }
@@ -68,6 +74,10 @@ static void site_init(struct site *s)
     sample_pdf(SPAN("Tides"), SPAN("The tide table of the old harbour"), &s->pdf);
     for (unsigned i = 0; i < 3000; i++)
         buf_printf(&s->many, "%%%0100u\n", i);
+    buf_puts(&s->list, "<urlset><url><loc>/b.html</loc></url>");
+    for (unsigned i = 0; i < 3000; i++)
+        buf_printf(&s->list, "<url><loc>http://elsewhere.example/%0100u</loc></url>", i);
+    buf_puts(&s->list, "</urlset>");
     CHECK_STATUS("server", httpd_new(&o, &s->server), ST_OK);
 }
 
@@ -76,6 +86,7 @@ static void site_done(struct site *s)
     httpd_free(s->server);
     buf_done(&s->pdf);
     buf_done(&s->many);
+    buf_done(&s->list);
 }
 
 /* ---- a crawl of it ---- */
@@ -169,10 +180,14 @@ static void documents_are_read_or_known_by_name(void **state)
     check_page(&s, "/a.md", "Read me|text|");
     check_page(&s, "/get.zip?id=7.zip", "bundle 7.zip|none|");
     check_page(&s, "/b.html", "|none|"); /* found by the link in the Markdown */
-    CHECK("counts", n.fetched == 9 && n.not_html == 7 && n.not_read == 5 && n.pdf_failed == 4 && n.pdf_left == 0);
+    check_page(&s, "/long.xml", "|none|only its beginning was read: it is too long");
+    check_page(&s, "/long.html", "Long|text|only its beginning was read: it is too long");
+    CHECK("counts", n.fetched == 10 && n.lists == 1 && n.not_html == 7 && n.not_read == 5 && n.pdf_failed == 4 &&
+                        n.pdf_left == 0);
     CHECK("bodies", s.bodies == 5);
     crawl_it(&s, pdftotext(), &n); /* again: validators hold, whatever could be read */
-    CHECK("nothing is new", n.unchanged == 9 && s.bodies == 5);
+    CHECK("nothing is new", n.unchanged == 11 && s.bodies == 5);
+    check_page(&s, "/cut.pdf", "|none|PDF known by its name only: it is damaged, or no PDF"); /* still */
     site_done(&s);
 }
 
