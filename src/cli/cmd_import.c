@@ -126,21 +126,31 @@ static int complain_crawl(struct crawl *cr, status st)
 
 /* ---- from start to end ---- */
 
+static void complain_file(struct run *r, size_t file, int *code)
+{
+    import_meter_clear(&r->meter);
+    *code = complain(EXIT_IO, "import: read %s: %s", r->files.list[file].path, strerror(errno));
+}
+
 static status take_files(struct run *r, struct import_pages *p, int *code)
 {
     status st = ST_OK;
+    size_t file;
+    bool is_file = false;
     r->meter = (struct import_meter){.is_on = r->meter.is_on, .doing = "import:", .all = r->files.bytes};
     for (size_t k = 0; st == ST_OK && k < r->files.n; k++) {
-        size_t i = r->survey.order[k].file;
-        bool is_file = false;
-        if (!r->survey.is_archive[i])
+        file = r->survey.order[k].file;
+        if (!r->survey.is_archive[file])
             continue;
-        st = import_pages_run(p, i, &is_file);
+        st = import_pages_run(p, file, &is_file);
         if (is_file) {
-            import_meter_clear(&r->meter);
-            *code = complain(EXIT_IO, "import: read %s: %s", r->files.list[i].path, strerror(errno));
+            complain_file(r, file, code);
             st = ST_OK; /* the others may be read */
         }
+    }
+    if (st == ST_OK && (st = import_pages_rest(p, &file, &is_file)) != ST_OK && is_file) {
+        complain_file(r, file, code);
+        st = ST_OK;
     }
     return st == ST_CANCELLED ? ST_OK : st;
 }

@@ -1,7 +1,9 @@
 #include "cli/import_pages.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "cli/command.h"
 #include "codec/http_text.h"
 #include "codec/warc_value.h"
@@ -123,20 +125,25 @@ struct original {
     bool is_found;
 };
 
+/* The answer that a record has, when that is a whole one with this body. */
+static bool read_original(struct import_pages *p, const struct warc_record *r, struct span digest,
+                          struct fetch_result *answer)
+{
+    archived_note note;
+    if (!span_eq(r->payload_digest_text, digest) || r->is_short || r->is_damaged)
+        return false;
+    p->answer.url = r->url;
+    if (r->type == WARC_TYPE_RESPONSE)
+        return archived_answer(&p->answer, r->block, answer, &note) == ST_OK;
+    if (r->type == WARC_TYPE_RESOURCE)
+        archived_resource(&p->answer, arena_copy(&p->arena, r->content_type), r->block, answer);
+    return r->type == WARC_TYPE_RESOURCE;
+}
+
 static status on_original(void *self, const struct warc_record *r)
 {
     struct original *o = self;
-    struct archived *a = &o->p->answer;
-    archived_note note;
-    if (!span_eq(r->payload_digest_text, o->digest) || r->is_short || r->is_damaged)
-        return ST_END;
-    if (r->type == WARC_TYPE_RESPONSE) {
-        a->url = r->url;
-        o->is_found = archived_answer(a, r->block, o->answer, &note) == ST_OK;
-    } else if (r->type == WARC_TYPE_RESOURCE) {
-        archived_resource(a, arena_copy(&o->p->arena, r->content_type), r->block, o->answer);
-        o->is_found = true;
-    }
+    o->is_found = read_original(o->p, r, o->digest, o->answer);
     return ST_END;
 }
 
@@ -159,7 +166,8 @@ static bool find_original(struct import_pages *p, const struct warc_record *r, s
     struct original o = {.p = p, .digest = r->payload_digest_text, .answer = answer};
     size_t file;
     uint64_t at;
-    if (!import_survey_body(p->survey, o.digest, &file, &at))
+    bool is_inside;
+    if (!import_survey_body(p->survey, o.digest, &file, &at, &is_inside) || is_inside)
         return false;
     const struct import_file *f = &p->files->list[file];
     const struct warc_reader_opts opts = {.no_digests = true};
@@ -196,38 +204,91 @@ static bool is_of_copy(const struct warc_record *r, const struct crawl_import_pa
     return page->has_copy && (!warc_date_read(r->refers_to_date, &at) || at <= page->known_at);
 }
 
+/* What a revisit says of its page. `original` has the body, or is NULL when it was not found. */
+static status take_revisit_of(struct import_pages *p, const struct warc_record *r, const struct crawl_import_page *page,
+                              bool is_not_modified, struct fetch_result *original)
+{
+    struct fetch_result unchanged;
+    bool is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
+    if (original) {
+        int http = original->http_status;
+        status again = archived_again(&p->answer, r->block, original);
+        (void)again; /* without a head of its own the original's counts */
+        if (is_not_modified)
+            original->http_status = http;
+        return take(p, r, page, original);
+    }
+    if (!is_of_copy(r, page) || !(is_same_url || is_not_modified)) {
+        p->n.no_original++;
+        return ST_OK;
+    }
+    say_unchanged(p, r, &unchanged);
+    return take(p, r, page, &unchanged);
+}
+
+static bool is_not_modified(const struct warc_record *r)
+{
+    return span_search(r->profile, SPAN("server-not-modified"), true) < r->profile.n;
+}
+
+/* As check; what is wanted is the page that was there. */
+static status check_revisit(struct import_pages *p, const struct warc_record *r, struct crawl_import_page *page,
+                            bool *is_wanted)
+{
+    unsigned http = http_answer_status(r->block);
+    return check(p, r, !http || is_not_modified(r) ? 200 : http, page, is_wanted);
+}
+
+/* Its body is where no reading begins: it waits. */
+static bool put_off(struct import_pages *p, const struct warc_record *r)
+{
+    size_t file;
+    uint64_t at;
+    bool is_inside;
+    if (!import_survey_body(p->survey, r->payload_digest_text, &file, &at, &is_inside) || !is_inside ||
+        !import_later_add(&p->later, &p->survey->key, r))
+        return false;
+    if (!p->has_later)
+        p->has_later = mem_alloc(p->files->n * sizeof(*p->has_later));
+    p->has_later[file] = true;
+    return true;
+}
+
 static status take_revisit(struct import_pages *p, const struct warc_record *r)
 {
     struct crawl_import_page page;
     struct fetch_result answer;
-    bool is_wanted, is_not_modified = span_search(r->profile, SPAN("server-not-modified"), true) < r->profile.n;
-    unsigned http = http_answer_status(r->block);
+    bool is_wanted;
     if (import_survey_is_not_get(p->survey, r)) {
         p->n.no_page++;
         return ST_OK;
     }
-    if (!http || is_not_modified)
-        http = 200; /* the page was there */
-    status st = check(p, r, http, &page, &is_wanted);
+    status st = check_revisit(p, r, &page, &is_wanted);
     if (st != ST_OK || !is_wanted)
         return st;
-    bool is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
-    bool is_copy = is_of_copy(r, &page);
-    if (is_not_modified && is_copy) {
-        say_unchanged(p, r, &answer);
-    } else if (find_original(p, r, &answer)) {
-        int original = answer.http_status;
-        status again = archived_again(&p->answer, r->block, &answer);
-        (void)again; /* without a head of its own the original's counts */
-        if (is_not_modified)
-            answer.http_status = original;
-    } else if (is_copy && is_same_url) {
-        say_unchanged(p, r, &answer);
-    } else {
-        p->n.no_original++;
+    if (is_not_modified(r) && is_of_copy(r, &page))
+        return take_revisit_of(p, r, &page, true, NULL);
+    if (put_off(p, r))
         return ST_OK;
+    bool is_found = find_original(p, r, &answer);
+    return take_revisit_of(p, r, &page, is_not_modified(r), is_found ? &answer : NULL);
+}
+
+/* Those that waited for the body of `original`, or, when it is NULL, in vain. */
+static status take_put_off(struct import_pages *p, const struct later_revisit *w, const struct warc_record *original)
+{
+    status st = ST_OK;
+    for (; st == ST_OK && w; w = w->next) {
+        struct crawl_import_page page;
+        struct fetch_result answer;
+        bool is_wanted;
+        st = check_revisit(p, &w->r, &page, &is_wanted);
+        if (st != ST_OK || !is_wanted)
+            continue;
+        bool is_found = original && read_original(p, original, w->r.payload_digest_text, &answer);
+        st = take_revisit_of(p, &w->r, &page, is_not_modified(&w->r), is_found ? &answer : NULL);
     }
-    return take(p, r, &page, &answer);
+    return st;
 }
 
 /* ---- a file ---- */
@@ -309,8 +370,59 @@ status import_pages_run(struct import_pages *p, size_t file, bool *is_file)
     return st;
 }
 
+/* ---- what had to wait ---- */
+
+static status on_record_again(void *self, const struct warc_record *r)
+{
+    struct import_pages *p = self;
+    arena_reset(&p->arena);
+    if (p->is_stopped(p->arg))
+        return ST_CANCELLED;
+    if ((r->type != WARC_TYPE_RESPONSE && r->type != WARC_TYPE_RESOURCE) || r->is_short || r->is_damaged)
+        return ST_OK;
+    return take_put_off(p, import_later_take(&p->later, &p->survey->key, r->payload_digest_text), r);
+}
+
+static status look_again(struct import_pages *p, size_t file, bool *is_file)
+{
+    struct feeding f = {.p = p};
+    const struct warc_reader_opts o = {.no_digests = true};
+    p->reader = warc_reader_new(&o, &(struct warc_events){on_record_again, on_original_problem, p});
+    status st = import_file_read(&p->files->list[file], 0, UINT64_MAX, p->meter, feed, &f);
+    if (st == ST_OK) {
+        f.is_reader = true;
+        st = warc_reader_end(p->reader);
+    }
+    warc_reader_free(p->reader);
+    p->reader = NULL;
+    *is_file = st == ST_IO && !f.is_reader;
+    return st;
+}
+
+status import_pages_rest(struct import_pages *p, size_t *file, bool *is_file)
+{
+    uint64_t done = p->meter->done;
+    status st = ST_OK;
+    size_t at = 0;
+    *is_file = false;
+    p->meter->doing = "revisits:";
+    p->meter->done = 0;
+    for (*file = 0; p->has_later && st == ST_OK && *file < p->files->n; ++*file)
+        if (p->has_later[*file]) {
+            st = look_again(p, *file, is_file);
+            if (*is_file)
+                break;
+        }
+    p->meter->done = done; /* of the files, once */
+    for (const struct later_revisit *w; st == ST_OK && (w = import_later_next(&p->later, &at));)
+        st = take_put_off(p, w, NULL);
+    return st;
+}
+
 void import_pages_done(struct import_pages *p)
 {
     archived_done(&p->answer);
     arena_done(&p->arena);
+    import_later_done(&p->later);
+    free(p->has_later);
 }

@@ -1,6 +1,7 @@
 /* import_pages.h - records of archives into a crawl that takes them as its own visits (crawl.h, "from archives"). */
 #pragma once
 
+#include "cli/import_later.h"
 #include "cli/import_survey.h"
 #include "crawl/crawl.h"
 #include "io/fetch_archived.h"
@@ -33,9 +34,13 @@ struct import_pages {
     struct warc_reader *reader;
     struct archived answer;
     struct arena arena;
+    struct import_later later;
+    bool *has_later; /* owned: by file: it has bodies that are waited for */
 };
 
 /* All records of file number `file`. ST_CANCELLED: stopped; ST_IO: errno says why, and the file is the reason when
  * *is_file; else what the crawl says. Problems are told on standard error, with file and place. */
 MUST_USE status import_pages_run(struct import_pages *p, size_t file, bool *is_file);
+/* After the last file: revisits that had to wait. As above; *file is the one at fault when *is_file. */
+MUST_USE status import_pages_rest(struct import_pages *p, size_t *file, bool *is_file);
 void import_pages_done(struct import_pages *p);

@@ -13,10 +13,28 @@
 #define DEPTH_MAX 1000
 #define HOPS_MAX 100
 
+#define PLACE_BITS 17 /* of the file and whether it is inside; the rest is where */
+
 /* A place in a file: never NULL. */
-static void *pack_place(size_t file, uint64_t at)
+static void *pack_place(size_t file, uint64_t at, bool is_inside)
 {
-    return (void *)(uintptr_t)(at << 16 | (file + 1));
+    return (void *)(uintptr_t)(at << PLACE_BITS | (is_inside ? 1u << 16 : 0) | (file + 1));
+}
+
+static bool place_is_inside(const void *place)
+{
+    return (uintptr_t)place >> 16 & 1;
+}
+
+/* Of a body that is there more than once the place that is easier to read counts. */
+static void note_body(struct import_survey *s, size_t file, const struct warc_record *r)
+{
+    uint64_t key = siphash(&s->key, r->payload_digest_text);
+    const void *known = table_get(&s->bodies, key);
+    if (r->at >= UINT64_MAX >> PLACE_BITS || (!known && s->bodies.n >= SURVEY_BODIES_MAX))
+        return;
+    if (!known || !r->inside || place_is_inside(known))
+        table_put(&s->bodies, key, pack_place(file, r->at, r->inside));
 }
 
 /* ---- sites ---- */
@@ -107,9 +125,9 @@ static status on_record(void *self, const struct warc_record *r)
         s->order[l->file].begins = r->date;
     if (is_page_type(r->type))
         note_site(s, &l->arena, r->url);
-    bool has_body = (r->type == WARC_TYPE_RESPONSE || r->type == WARC_TYPE_RESOURCE) && !r->inside && !r->is_short;
-    if (has_body && r->payload_digest_text.n && s->bodies.n < SURVEY_BODIES_MAX && r->at < UINT64_MAX >> 16)
-        table_put(&s->bodies, siphash(&s->key, r->payload_digest_text), pack_place(l->file, r->at));
+    bool has_body = (r->type == WARC_TYPE_RESPONSE || r->type == WARC_TYPE_RESOURCE) && !r->is_short;
+    if (has_body && r->payload_digest_text.n)
+        note_body(s, l->file, r);
     if (r->type == WARC_TYPE_REQUEST && !span_starts_nocase(r->block, SPAN("GET "))) {
         note_id(s, r->id);
         note_id(s, r->concurrent_to);
@@ -206,13 +224,14 @@ void import_survey_done(struct import_survey *s)
     arena_done(&s->arena);
 }
 
-bool import_survey_body(const struct import_survey *s, struct span digest, size_t *file, uint64_t *at)
+bool import_survey_body(const struct import_survey *s, struct span digest, size_t *file, uint64_t *at, bool *is_inside)
 {
-    uint64_t place = digest.n ? (uintptr_t)table_get(&s->bodies, siphash(&s->key, digest)) : 0;
+    const void *place = digest.n ? table_get(&s->bodies, siphash(&s->key, digest)) : NULL;
     if (!place)
         return false;
-    *file = (size_t)(place & 0xffff) - 1;
-    *at = place >> 16;
+    *file = (size_t)((uintptr_t)place & 0xffff) - 1;
+    *at = (uintptr_t)place >> PLACE_BITS;
+    *is_inside = place_is_inside(place);
     return true;
 }
 

@@ -37,8 +37,9 @@ int import_survey_run(struct import_survey *s, const struct import_files *files,
                       bool (*is_stopped)(void *arg), void *arg);
 void import_survey_done(struct import_survey *s);
 
-/* Where the body with this digest is; false: nowhere. */
-bool import_survey_body(const struct import_survey *s, struct span digest, size_t *file, uint64_t *at);
+/* Where the body with this digest is; false: nowhere. *is_inside: not where reading can begin, but later in the member
+ * that begins there. */
+bool import_survey_body(const struct import_survey *s, struct span digest, size_t *file, uint64_t *at, bool *is_inside);
 /* How many links from a seed it was found, and how many redirects then: 0 and 0 unless its crawler said so. */
 void import_survey_way(const struct import_survey *s, const struct warc_record *r, unsigned *depth, unsigned *hops);
 /* Is it the answer to a request that asked for no page? */

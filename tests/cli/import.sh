@@ -62,6 +62,32 @@ run export --data "$tmp/d" --states
 holds distance_from_a_seed '.state.depth == 2'
 takes no_links 1 '.pages == 1 and .queued == 0' --depth 0 "$tmp/crawler.warc"
 
+# Revisits of a body that stands in the middle of a member: whoever packs an archive as a whole has only such.
+digest=$(printf '<title>One</title><p>Words of one <a href=/next>next</a>' | sha1sum | cut -d ' ' -f 1)
+one="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl<title>One</title><p>Words of one <a href=/next>next</a>"
+original() { rec response "$1" 'application/http; msgtype=response' "http://example.org/$1" "WARC-Payload-Digest: sha1:$digest$nl" "$one"; }
+again() { rec revisit "$1" 'application/http; msgtype=response' "http://example.org/$1" "WARC-Payload-Digest: sha1:$digest$nl" "HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl"; }
+{
+    again before
+    rec response 2 'application/http; msgtype=response' http://example.org/other '' "$page"
+    original one
+    again after
+    rec response 5 'application/http; msgtype=response' http://example.org/after '' "$page" | sed 's/2020-01-02T/2020-01-09T/'
+} >"$tmp/whole.warc"
+gzip -kf "$tmp/whole.warc"
+zstd -qf "$tmp/whole.warc" -o "$tmp/whole.warc.zst"
+takes originals_in_a_plain_file 0 '.taken == 5 and .pages == 4 and .no_original == 0' "$tmp/whole.warc"
+for form in gz zst; do
+    takes "originals_inside_of_a_member_$form" 0 '.taken == 4 and .pages == 4 and .known == 1 and .no_original == 0 and .records == 5' "$tmp/whole.warc.$form"
+    run export --data "$tmp/d"
+    if [ "$(jq -r 'select(.url | endswith("/before")) | .title' "$out")" = One ]; then ok "originals_have_their_text_$form"; else not_ok "originals_have_their_text_$form" "$(cat "$out")"; fi
+done
+{
+    again before
+    rec response 2 'application/http; msgtype=response' http://example.org/other '' "$page"
+} | gzip >"$tmp/later.warc.gz"
+takes originals_in_another_file 0 '.taken == 4 and .known == 3 and .no_original == 0' "$tmp/later.warc.gz" "$tmp/whole.warc.gz"
+
 # Versions of a page, one a command and not in their order: a revisit makes no older copy fresh.
 at() { # DATE TYPE MORE BODY
     text="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl$4"
