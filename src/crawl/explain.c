@@ -15,13 +15,20 @@
 #include "store/groups.h"
 #include "web/simhash.h"
 
+#define MEMBERS_SHOWN 20 /* of a group of near-duplicates */
+
 /* ---- two outputs at once: a line for people, a member for programs ---- */
 
-static void fact(struct explain *e, const char *name, const char *label, struct span value)
+static void line(struct explain *e, const char *label, struct span value)
 {
     buf_printf(&e->lines, "%-16s ", label);
     log_escape(&e->lines, value, 4096);
     buf_putc(&e->lines, '\n');
+}
+
+static void fact(struct explain *e, const char *name, const char *label, struct span value)
+{
+    line(e, label, value);
     struct json j = {.out = &e->json, .needs_comma = true};
     json_key(&j, name);
     json_text(&j, value);
@@ -148,14 +155,49 @@ static void say_group(struct question *q, const struct group *g)
     buf_done(&url);
 }
 
+/* Whom the page stands for. */
+static void say_members(struct question *q, const struct groups *groups, const struct group *g)
+{
+    uint64_t keys[MEMBERS_SHOWN];
+    struct explain *e = q->e;
+    struct buf url = {0};
+    struct json j = {.out = &e->json, .needs_comma = true};
+    struct group member;
+    size_t n = g->first == q->key && g->pages > 1 ? groups_members(groups, q->key, keys, MEMBERS_SHOWN) : 0;
+    if (!n)
+        return;
+    json_key(&j, "near_dups");
+    json_open(&j, '[');
+    for (size_t i = 0; i < n; i++) {
+        buf_clear(&url);
+        if (!groups_get(groups, keys[i], &member) || store_page_get(q->store, keys[i], note_url, &url) != ST_OK)
+            continue;
+        json_open(&j, '{');
+        json_key(&j, "url");
+        json_text(&j, buf_span(&url));
+        json_key(&j, "distance");
+        json_u64(&j, member.distance);
+        json_key(&j, "by_canonical");
+        json_bool(&j, member.flags & GROUPS_CANONICAL);
+        json_close(&j, '}');
+        line(e, "similar", buf_span(&url));
+    }
+    json_close(&j, ']');
+    if (g->pages - 1 > n)
+        buf_printf(&e->lines, "%-16s %zu more: orb search --similar shows them\n", "and", g->pages - 1 - n);
+    buf_done(&url);
+}
+
 static void say_near_duplicates(struct question *q)
 {
     struct buf path = {0};
     struct group g;
     groups_path(q->dir, &path);
     struct groups *groups = groups_open(path.p);
-    if (groups_look(groups, q->key, &g))
+    if (groups_look(groups, q->key, &g)) {
         say_group(q, &g);
+        say_members(q, groups, &g);
+    }
     groups_release(groups);
     buf_done(&path);
 }

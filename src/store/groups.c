@@ -87,6 +87,15 @@ bool groups_look(const struct groups *g, uint64_t key, struct group *out)
     return true;
 }
 
+size_t groups_members(const struct groups *g, uint64_t first, uint64_t *keys, size_t room)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->rows.count && n < room; i++)
+        if (rows_number(&g->rows, i, 1) == first && rows_number(&g->rows, i, 0) != first)
+            keys[n++] = rows_number(&g->rows, i, 0);
+    return n;
+}
+
 uint64_t groups_translate(void *arg, uint64_t key, uint64_t group)
 {
     struct group g;

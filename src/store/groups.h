@@ -43,6 +43,9 @@ uint64_t groups_stamp(const struct groups *g); /* the content (store/contents.h)
 bool groups_get(const struct groups *g, uint64_t key, struct group *out);
 /* The same with pages as those of the whole group, whichever page is asked for. */
 bool groups_look(const struct groups *g, uint64_t key, struct group *out);
+/* The keys of pages that `first` stands for, itself left out, as far as there is room; returns their number. Reads all
+ * rows. */
+size_t groups_members(const struct groups *g, uint64_t first, uint64_t *keys, size_t room);
 /* For search_opts: the group of a page, or `group` when it is in none. `arg` is a const struct groups. */
 uint64_t groups_translate(void *arg, uint64_t key, uint64_t group);
 

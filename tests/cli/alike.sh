@@ -54,6 +54,9 @@ has explain_text "near-duplicate   $page" "$out"
 has explain_distance ' bits, and names it as canonical' "$out"
 run explain $data --json "$page"
 holds explain_first '.alike == 2 and (has("near_dup_of") | not)'
+holds explain_lists_the_others ".near_dups | map([.url, .by_canonical]) == [[\"$print\", true]]"
+run explain $data "$page"
+has explain_lists_the_others_text "similar          $print" "$out"
 run explain $data --json "$bakery/bread/dark-rye/"
 holds explain_none '(has("alike") or has("near_dup_of")) | not'
 run explain $data --json "$birds/birds/"
