@@ -281,24 +281,37 @@ static void take_line(struct writer *w, struct span line)
 
 /* ---- the whole ---- */
 
-/* The lines between two "---" at the start, and the title that one of them may have. */
+/* "title: x" of YAML, "title = x" of TOML; quotes are taken off. */
+static bool is_title(struct span line, char sign, struct span *title)
+{
+    if (!span_starts_nocase(line, SPAN("title")))
+        return false;
+    line = unindent(span_from(line, 5));
+    if (!line.n || line.p[0] != sign)
+        return false;
+    *title = span_trim(span_from(line, 1));
+    bool is_quoted =
+        title->n > 1 && (title->p[0] == '"' || title->p[0] == '\'') && title->p[title->n - 1] == title->p[0];
+    if (is_quoted)
+        *title = span_cut(*title, 1, title->n - 2);
+    return title->n > 0;
+}
+
+/* The lines between two "---" at the start, or two "+++", and the title that one of them may have. */
 static struct span skip_front_matter(struct span text, struct span *title)
 {
     struct span rest = text, line, found = {0};
-    if (!span_split(&rest, '\n', &line) || !span_is(span_trim(line), "---"))
+    bool is_first = span_split(&rest, '\n', &line), is_toml = is_first && span_is(span_trim(line), "+++");
+    if (!is_first || !(is_toml || span_is(span_trim(line), "---")))
         return text;
     while (rest.p && (size_t)(rest.p - text.p) < FRONT_MATTER_MAX && span_split(&rest, '\n', &line)) {
-        if (span_is(span_trim(line), "---") || span_is(span_trim(line), "...")) {
+        struct span word = span_trim(line);
+        if (is_toml ? span_is(word, "+++") : span_is(word, "---") || span_is(word, "...")) {
             *title = found;
             return rest;
         }
-        if (!found.n && span_starts_nocase(line, SPAN("title:"))) {
-            found = span_trim(span_from(line, 6));
-            bool is_quoted =
-                found.n > 1 && (found.p[0] == '"' || found.p[0] == '\'') && found.p[found.n - 1] == found.p[0];
-            if (is_quoted)
-                found = span_cut(found, 1, found.n - 2);
-        }
+        if (!found.n)
+            (void)is_title(line, is_toml ? '=' : ':', &found);
     }
     return text;
 }
