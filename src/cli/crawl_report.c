@@ -83,6 +83,21 @@ static void put_documents(const struct crawl_stats *s, struct buf *out)
     put_row_if(out, "PDF left", s->pdf_left, pdf_left_note(s->pdf_state));
 }
 
+static void put_lists(const struct crawl_stats *s, struct buf *out)
+{
+    struct buf note = {0};
+    buf_puts(&note, "sitemaps and feeds: ");
+    if (!s->lists_elsewhere) {
+        buf_puts(&note, "what they list was followed");
+    } else {
+        buf_puts(&note, "in ");
+        put_count(&note, s->lists_elsewhere);
+        buf_puts(&note, " of them nothing is in scope: see --scope");
+    }
+    put_row_if(out, "lists", s->lists, buf_cstr(&note));
+    buf_done(&note);
+}
+
 static void put_program(const struct program_state *p, struct buf *out)
 {
     if (!p)
@@ -151,7 +166,7 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
     put_program(r->program, out);
     put_row_if(out, "refused", s->refused_robots, "by robots.txt");
     put_row_if(out, "parked", s->parked_traps, "look endless: see orb explain URL");
-    put_row_if(out, "lists", s->lists, "sitemaps and feeds: what they list was followed");
+    put_lists(s, out);
     put_documents(s, out);
     put_row_if(out, "thin", s->thin, "under 200 bytes of text: these pages need scripts to show text");
     put_row_if(out, "slowed", s->slowed_hosts, "hosts ask for more than 120 s between requests: 120 s used");
@@ -221,6 +236,7 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"pdf_left", s->pdf_left},
         {"thin", s->thin},
         {"lists", s->lists},
+        {"lists_out_of_scope", s->lists_elsewhere},
         {"robots_fetched", s->robots_fetched},
         {"requests", s->requests},
         {"retries", s->retries},

@@ -256,6 +256,7 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->refused_robots += p->refused_robots;
     sum->not_html += p->not_html;
     sum->lists += p->lists;
+    sum->lists_elsewhere += p->lists_elsewhere;
     sum->not_read += p->not_read;
     sum->pdf_failed += p->pdf_failed;
     sum->pdf_left += p->pdf_left;

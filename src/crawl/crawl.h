@@ -59,12 +59,13 @@ struct crawl_stats {
     uint64_t fetched;   /* pages got with 2xx */
     uint64_t unchanged; /* 304, or same digest as before */
     uint64_t redirects, gone, errors, refused_robots;
-    uint64_t not_html, thin; /* documents that are not HTML; HTML with under 200 bytes of text */
-    uint64_t not_read;       /* of not_html: nothing here reads them, or could; known by name, type and size */
-    uint64_t pdf_failed;     /* of not_read: PDFs that say nothing, or are damaged, encrypted, too long */
-    uint64_t pdf_left;       /* of not_read: PDFs that were not fetched, because of pdf_state */
-    status pdf_state;        /* ST_NOT_FOUND: pdftotext is not installed; ST_REFUSED: the kernel has no Landlock */
-    uint64_t lists;          /* sitemaps and feeds got with 2xx: they are no pages, and in none of the above */
+    uint64_t not_html, thin;  /* documents that are not HTML; HTML with under 200 bytes of text */
+    uint64_t not_read;        /* of not_html: nothing here reads them, or could; known by name, type and size */
+    uint64_t pdf_failed;      /* of not_read: PDFs that say nothing, or are damaged, encrypted, too long */
+    uint64_t pdf_left;        /* of not_read: PDFs that were not fetched, because of pdf_state */
+    status pdf_state;         /* ST_NOT_FOUND: pdftotext is not installed; ST_REFUSED: the kernel has no Landlock */
+    uint64_t lists;           /* sitemaps and feeds got with 2xx: they are no pages, and in none of the above */
+    uint64_t lists_elsewhere; /* of lists: nothing that they list is in scope */
     uint64_t robots_fetched;
     uint64_t requests, retries;
     uint64_t bytes_wire, bytes_body;

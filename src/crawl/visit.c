@@ -39,14 +39,15 @@ struct finds {
     uint64_t *marks; /* of shard.recent; 0: none */
     bool *is_name;   /* its text is news for the index */
     size_t n, cap;
-    size_t bytes; /* of URLs, near and far */
-    size_t far;   /* links that leave the channel, at the end of `links`, last one first */
+    size_t bytes;           /* of URLs, near and far */
+    size_t far;             /* links that leave the channel, at the end of `links`, last one first */
+    size_t inside, outside; /* links of the page that are of the channel, and that are not */
 };
 
 static void finds_init(struct finds *f, struct arena *a, size_t cap)
 {
     f->cap = cap;
-    f->n = f->far = f->bytes = 0;
+    f->n = f->far = f->bytes = f->inside = f->outside = 0;
     f->links = arena_alloc(a, cap * sizeof(*f->links));
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
     f->keys = arena_alloc(a, cap * sizeof(*f->keys));
@@ -222,14 +223,18 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
         bool is_version =
             s->crawl->sink.keeps_text && l->kind == LINK_ALTERNATE && l->text.n && versions++ < CONTENT_ALTERNATES_MAX;
         uint64_t mark = is_version ? 0 : mark_of(s, folder, l); /* told of every page, however often it was seen */
-        if (mark && s->recent[mark % RECENT_LINKS] == mark)
+        if (mark && s->recent[mark % RECENT_LINKS] == mark) {
+            f->inside++;
             continue;
+        }
         struct url *u = resolve(s, l->href, base);
         if (u && (f->bytes += u->href.n) > FINDS_BYTES_MAX)
             break;
         channel_verdict verdict = u ? check_link(c, l, u, depth) : CHANNEL_EXCLUDED;
         if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign && !(l->rel & REL_NOFOLLOW))
             finds_add_far(s, f, u, l, depth);
+        f->inside += verdict == CHANNEL_YES;
+        f->outside += verdict == CHANNEL_OUT_OF_SCOPE;
         if (verdict != CHANNEL_YES)
             continue;
         struct summary_link *out = finds_add(f, s->crawl, u);
@@ -485,6 +490,17 @@ static void take_said(struct shard *s, const struct program_result *said, struct
     }
 }
 
+/* A list of which nothing is followed: people want to know why nothing is found. Where links are told to a coordinator,
+ * another channel may want them. */
+static void judge_list(struct shard *s, const struct finds *f, struct summary *sum)
+{
+    if (!(sum->page_flags & PAGE_LIST) || f->inside || !f->outside || s->crawl->sink.keeps_foreign)
+        return;
+    s->stats.lists_elsewhere++;
+    if (!sum->reason.n)
+        sum->reason = SPAN("nothing that it lists is in scope");
+}
+
 static void find_in_page(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
                          const struct fetch_result *r, const struct program_result *said, struct summary *sum,
                          struct finds *f)
@@ -504,8 +520,10 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
     }
     bool may_follow = facts && !(sum->page_flags & PAGE_NOFOLLOW);
     finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0));
-    if (may_follow)
+    if (may_follow) {
         find_links(s, j, c, facts, base, f);
+        judge_list(s, f, sum);
+    }
     if (may_follow && said)
         find_follows(s, j, c, page, said, f);
     if (said)

@@ -389,6 +389,33 @@ static void check_given_list(bool is_channels)
     web_done(&w);
 }
 
+/* Sitemaps of example.org that list www.example.org are what people wonder about. */
+static void a_list_of_another_site_says_so(void **state)
+{
+    struct web w;
+    wall_ms listed;
+    struct trip t = {.seed = "/", .scope = SCOPE_SITE};
+    static const struct file files[] = {
+        {"a.example", "/", "text/html",
+         "<h1>Start</h1><link rel=sitemap href=/far.xml><link rel=sitemap href=/half.xml><link rel=sitemap "
+         "href=/none.xml>" TEXT},
+        {"a.example", "/y", "text/html", "<h1>Y</h1>" TEXT},
+        {"a.example", "/far.xml", "text/xml",
+         "<urlset><url><loc>http://www.a.example:{P}/1</loc></url><url><loc>http://b.test:{P}/2</loc></url></"
+         "urlset>"},
+        {"a.example", "/half.xml", "text/xml",
+         "<urlset><url><loc>http://www.a.example:{P}/1</loc></url><url><loc>/y</loc></url></urlset>"},
+        {"a.example", "/none.xml", "text/xml", "<urlset></urlset>"}};
+    web_init(&w, files, sizeof(files) / sizeof(*files));
+    trip_run(&t, w.port);
+    CHECK("followed", t.stats.pages == 2 && t.stats.lists == 3);
+    CHECK("counted", t.stats.lists_elsewhere == 1);
+    CHECK("told", look_at(w.port, "/far.xml", &listed).page.reason.n > 0);
+    CHECK("of that one", look_at(w.port, "/half.xml", &listed).page.reason.n == 0);
+    CHECK("nor of an empty one", look_at(w.port, "/none.xml", &listed).page.reason.n == 0);
+    web_done(&w);
+}
+
 static void a_list_can_be_given(void **state)
 {
     check_given_list(false);
@@ -501,6 +528,7 @@ int main(void)
         TEST_IN_FOLDER(nothing_is_looked_for_when_that_is_switched_off),
         TEST_IN_FOLDER(what_is_listed_is_a_link_away),
         TEST_IN_FOLDER(a_sitemap_may_lie_beside_the_scope_but_not_far_away),
+        TEST_IN_FOLDER(a_list_of_another_site_says_so),
         TEST_IN_FOLDER(a_list_can_be_given),
         TEST_IN_FOLDER(a_channel_can_name_a_list),
         TEST_IN_FOLDER(lists_of_lists_without_end_come_to_an_end),
