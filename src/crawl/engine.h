@@ -280,8 +280,8 @@ struct fetch_result fetch_result_copy(struct arena *a, const struct fetch_result
 void readings_look(struct crawl *cr);
 fetch_wants_fn *readings_wants(const struct crawl *cr);
 bool readings_are_for(const struct crawl *cr, struct span url, const struct fetch_result *r);
-/* What reads them, on a loop; kept in *reader, which is NULL at first. As reader_new. */
-MUST_USE status readings_reader(const struct crawl *cr, struct loop *l, struct reader **reader);
+/* What reads them, on a loop, so many at once; kept in *reader, which is NULL at first. As reader_new. */
+MUST_USE status readings_reader(const struct crawl *cr, struct loop *l, unsigned at_once, struct reader **reader);
 /* True: another program reads the page, and visit_page follows with what it said. */
 bool readings_ask(struct shard *s, struct job *j, const struct fetch_result *r);
 bool readings_are_behind(const struct shard *s); /* nothing should be lent now */

@@ -6,6 +6,7 @@
  * checkpoint: until then the journal says that it is done. */
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "crawl/engine.h"
@@ -15,13 +16,17 @@
 #define CHECKPOINT_JOURNAL_BYTES (256u << 20) /* as of a crawl that runs */
 #define WAIT_MS 5
 #define STALL_WAIT_MS 1000
+#define READINGS_MAX 4                 /* PDFs at once, if there are as many processors */
+#define READINGS_BYTES_MAX (64u << 20) /* of PDFs that wait */
 
 struct import {
-    struct store *reader; /* owned: what the writer has committed */
-    struct table pending; /* key -> standing, packed: what it may not have committed */
-    struct arena arena;   /* of the URL at hand */
-    struct loop *loop;    /* owned: of the next */
-    struct reader *pdfs;  /* owned; NULL until there is one to read */
+    struct store *reader;       /* owned: what the writer has committed */
+    struct table pending;       /* key -> standing, packed: what it may not have committed */
+    struct arena arena;         /* of the URL at hand */
+    struct loop *loop;          /* owned: of the next */
+    struct reader *pdfs;        /* owned; NULL until there is one to read */
+    struct read_page *readings; /* owned: PDFs that are read, or wait for it */
+    unsigned reading_count;
 };
 
 /* What is known of a page. */
@@ -144,9 +149,83 @@ static status flush(struct crawl *cr)
     return cr->failure;
 }
 
+/* ---- PDFs ----
+ *
+ * They are read by another program, several at once, while records go on being taken. What another answer of the same
+ * page may overtake, or a checkpoint pass by, is waited for. */
+
+struct read_page {
+    struct import *import;
+    struct read_page *next;
+    struct job *job;    /* owned by visit_page, once it is called */
+    struct arena arena; /* of its URL and of `result` */
+    struct fetch_result result;
+};
+
+static void on_reading(void *arg, const struct reading *r)
+{
+    struct read_page *p = arg, **at = &p->import->readings;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    p->import->reading_count--;
+    p->job->reading = r;
+    if (r->st == ST_CANCELLED) /* nobody wants it any more: the import has failed */
+        job_free(p->job);
+    else
+        visit_page(p->job->shard, p->job, &p->result, NULL);
+    loop_stop(p->import->loop);
+    arena_done(&p->arena);
+    free(p);
+}
+
+static unsigned readings_at_once(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > READINGS_MAX ? READINGS_MAX : (unsigned)processors;
+}
+
+/* Until no more than `most` are left. */
+static void wait_readings(struct import *im, unsigned most)
+{
+    while (im->reading_count > most)
+        loop_run(im->loop);
+}
+
+static bool is_reading(const struct import *im, uint64_t key)
+{
+    for (const struct read_page *p = im->readings; p; p = p->next)
+        if (p->job->lease.key == key)
+            return true;
+    return false;
+}
+
+static void visit_read(struct crawl *cr, struct job *j, const struct fetch_result *r)
+{
+    struct import *im = cr->import;
+    unsigned at_once = readings_at_once();
+    if (!readings_are_for(cr, j->lease.url, r) || readings_reader(cr, im->loop, at_once, &im->pdfs) != ST_OK) {
+        visit_page(j->shard, j, r, NULL);
+        return;
+    }
+    struct read_page *p = mem_alloc(sizeof(*p));
+    *p = (struct read_page){.import = im, .next = im->readings, .job = j};
+    arena_init(&p->arena);
+    p->result = fetch_result_copy(&p->arena, r);
+    j->lease.url = arena_copy(&p->arena, j->lease.url);
+    j->lease.host = arena_copy(&p->arena, j->lease.host);
+    im->readings = p;
+    im->reading_count++;
+    reader_read(im->pdfs, p->result.body, on_reading, p);
+    wait_readings(im, 2 * at_once);
+    while (reader_bytes(im->pdfs) > READINGS_BYTES_MAX)
+        loop_run(im->loop);
+}
+
 /* The reading store has all of it. */
 static status settle(struct crawl *cr)
 {
+    wait_readings(cr->import, 0);
     status st = flush(cr);
     writer_put(cr->writer, &cr->shards[0].batch);
     if (st == ST_OK)
@@ -168,37 +247,11 @@ static status checkpoint_when_due(struct crawl *cr)
 {
     if (atomic_load(&cr->shards[0].journal_bytes) < CHECKPOINT_JOURNAL_BYTES || atomic_load(&cr->is_checkpointing))
         return ST_OK;
+    wait_readings(cr->import, 0);
     status st = sweep(cr);
     if (st == ST_OK)
         st = crawl_checkpoint(cr);
     return st == ST_FULL ? ST_OK : st; /* the journal goes on; the next try may find space */
-}
-
-struct read_page {
-    struct import *import;
-    struct job *job; /* owned by visit_page */
-    const struct fetch_result *result;
-};
-
-static void on_reading(void *arg, const struct reading *r)
-{
-    struct read_page *p = arg;
-    p->job->reading = r;
-    visit_page(p->job->shard, p->job, p->result, NULL);
-    loop_stop(p->import->loop);
-}
-
-/* A PDF is read by another program, from a loop that has nothing else on it and runs until it is read. */
-static void visit_read(struct crawl *cr, struct job *j, const struct fetch_result *r)
-{
-    struct import *im = cr->import;
-    if (!readings_are_for(cr, j->lease.url, r) || readings_reader(cr, im->loop, &im->pdfs) != ST_OK) {
-        visit_page(j->shard, j, r, NULL);
-        return;
-    }
-    struct read_page p = {im, j, r};
-    reader_read(im->pdfs, r->body, on_reading, &p);
-    loop_run(im->loop);
 }
 
 static void visit(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r)
@@ -221,6 +274,10 @@ static void visit(struct crawl *cr, const struct crawl_import_page *p, const str
 status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r)
 {
     bool is_new, is_good = r->st == ST_OK && (is_good_status((unsigned)r->http_status) || r->http_status == 304);
+    if (cr->import->reading_count)
+        loop_turn(cr->import->loop);
+    if (is_reading(cr->import, p->key))
+        wait_readings(cr->import, 0);
     status st = crawl_note_urls(cr, &p->key, 1, &is_new);
     if (st != ST_OK)
         return st;

@@ -40,11 +40,11 @@ fetch_wants_fn *readings_wants(const struct crawl *cr)
     return cr->pdf_state == ST_OK ? wants_pdf_too : document_is_wanted;
 }
 
-status readings_reader(const struct crawl *cr, struct loop *l, struct reader **reader)
+status readings_reader(const struct crawl *cr, struct loop *l, unsigned at_once, struct reader **reader)
 {
     const char *const args[] = {cr->o.pdf_program, "-q", "-htmlmeta", "-enc", "UTF-8", "-", "-", NULL};
     const struct reader_opts o = {
-        .worker_path = cr->o.worker_path, .args = args, .output_max = FACTS_TEXT_MAX + HEAD_BYTES};
+        .worker_path = cr->o.worker_path, .args = args, .at_once = at_once, .output_max = FACTS_TEXT_MAX + HEAD_BYTES};
     return *reader ? ST_OK : reader_new(l, &o, reader);
 }
 
@@ -73,7 +73,7 @@ static void on_reading(void *arg, const struct reading *r)
 
 bool readings_ask(struct shard *s, struct job *j, const struct fetch_result *r)
 {
-    if (!readings_are_for(s->crawl, j->lease.url, r) || readings_reader(s->crawl, s->loop, &s->reader) != ST_OK)
+    if (!readings_are_for(s->crawl, j->lease.url, r) || readings_reader(s->crawl, s->loop, 1, &s->reader) != ST_OK)
         return false;
     struct waiting_page *w = mem_alloc(sizeof(*w));
     arena_init(&w->arena);

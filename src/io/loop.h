@@ -16,6 +16,7 @@ struct loop *loop_new(void);
 void loop_free(struct loop *l); /* after everything on it was freed; NULL is fine */
 /* Runs until loop_stop(), or until nothing on the loop can happen any more. */
 void loop_run(struct loop *l);
+void loop_turn(struct loop *l);   /* what is due now, without waiting for more */
 void loop_stop(struct loop *l);   /* from a callback on the loop */
 mono_ms loop_now(struct loop *l); /* sampled once a turn */
 

@@ -1,11 +1,13 @@
 /* Answers of somebody else as visits of a folder: what becomes of them, in any order, twice, and after a kill. */
 #include "test.h"
 
+#include <limits.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "apply/apply_sink.h"
 #include "crawl/crawl.h"
+#include "sample/pdf.h"
 #include "store/store.h"
 #include "test_folder.h"
 
@@ -17,6 +19,18 @@ struct bed {
     struct crawl *cr;
     uint64_t channel;
 };
+
+static const char *worker_path(void)
+{
+    static char path[PATH_MAX + 64];
+    if (getenv("ORB_TEST_WORKER"))
+        return getenv("ORB_TEST_WORKER");
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    snprintf(path + n, 64, "../../src/mobile/orb-worker");
+    return path;
+}
 
 static void bed_open(struct bed *b)
 {
@@ -31,7 +45,8 @@ static void bed_open(struct bed *b)
                                  .delay_ms = -1,
                                  .shards = 1,
                                  .open_sink = apply_sink_open,
-                                 .sink_arg = &b->sink};
+                                 .sink_arg = &b->sink,
+                                 .worker_path = worker_path()};
     CHECK_STATUS("open", crawl_open(&o, &b->cr, &why), ST_OK);
     CHECK_STATUS("channel", channel_new(&c, &channel, &why), ST_OK);
     b->channel = channel_id(channel);
@@ -49,7 +64,8 @@ static struct crawl_stats bed_close(struct bed *b)
     return stats;
 }
 
-static crawl_import_verdict give(struct bed *b, const char *url, wall_ms at, int http, const char *body)
+static crawl_import_verdict give_typed(struct bed *b, const char *url, wall_ms at, int http, const char *type,
+                                       struct span body)
 {
     struct crawl_import_page page;
     crawl_import_verdict verdict = IMPORT_NO_URL;
@@ -60,15 +76,20 @@ static crawl_import_verdict give(struct bed *b, const char *url, wall_ms at, int
                              .why = "",
                              .http_status = http,
                              .http_version = 11,
-                             .content_type = SPAN("text/html"),
+                             .content_type = span_str(type),
                              .etag = SPAN("\"v1\""),
-                             .body = span_str(body),
-                             .wire_bytes = strlen(body),
+                             .body = body,
+                             .wire_bytes = body.n,
                              .timing = {-1, -1, -1, -1, -1}};
     if (http >= 300 && http < 400)
-        r.location = span_str(body);
+        r.location = body;
     CHECK_STATUS(url, crawl_import(b->cr, &page, &r), ST_OK);
     return verdict;
+}
+
+static crawl_import_verdict give(struct bed *b, const char *url, wall_ms at, int http, const char *body)
+{
+    return give_typed(b, url, at, http, "text/html", span_str(body));
 }
 
 struct row {
@@ -181,6 +202,44 @@ static void of_one_moment_the_good_answer_counts(void **state)
     assert_int_equal(row_of(&b, "http://example.org/y").http, 200);
 }
 
+/* Several are read at once, while other answers are taken; of one page each answer still follows the one before. The
+ * buffer of an answer is another's as soon as the call returns. */
+static void documents_are_read_beside_the_rest(void **state)
+{
+    struct bed b;
+    struct buf pdf = {0};
+    char url[64], title[32];
+    bed_open(&b);
+    for (int i = 0; i < 12; i++) {
+        snprintf(url, sizeof(url), "http://example.org/%d.pdf", i);
+        snprintf(title, sizeof(title), "Title %d", i);
+        buf_clear(&pdf);
+        sample_pdf(span_str(title), SPAN("The tide table of the old harbour"), &pdf);
+        CHECK(url, give_typed(&b, url, T0, 200, "application/pdf", buf_span(&pdf)) == IMPORT_WANTED);
+        CHECK("page", give(&b, "http://example.org/", T0 + i, 200, PAGE_A) == IMPORT_WANTED);
+    }
+    buf_clear(&pdf);
+    sample_pdf(SPAN("Newer"), SPAN("The tide table of the new harbour"), &pdf);
+    CHECK("newer",
+          give_typed(&b, "http://example.org/11.pdf", T0 + 5, 200, "application/pdf", buf_span(&pdf)) == IMPORT_WANTED);
+    CHECK("older", give(&b, "http://example.org/11.pdf", T0 + 4, 404, "") == IMPORT_OLDER);
+    CHECK("gone", give(&b, "http://example.org/10.pdf", T0 + 5, 404, "") == IMPORT_WANTED);
+    struct crawl_stats stats = bed_close(&b);
+    CHECK("counts", stats.pdf_failed == 0 && stats.pdf_left == 0 && stats.gone == 1 && stats.pages == 12);
+    for (int i = 0; i < 12; i++) {
+        snprintf(url, sizeof(url), "http://example.org/%d.pdf", i);
+        snprintf(title, sizeof(title), "Title %d", i);
+        struct row r = row_of(&b, url);
+        CHECK(url, i == 10 ? r.http == 404 && r.visits == 2 : r.has_content);
+        if (i < 10)
+            CHECK_SPAN(url, span_str(r.title), span_str(title));
+    }
+    struct row newer = row_of(&b, "http://example.org/11.pdf");
+    CHECK_SPAN("the newer one", span_str(newer.title), SPAN("Newer"));
+    CHECK("both visits", newer.visits == 2);
+    buf_done(&pdf);
+}
+
 static void redirects_lead_on_and_widen_nothing(void **state)
 {
     (void)state;
@@ -243,7 +302,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(answers_become_visits_of_their_dates), TEST_IN_FOLDER(the_same_again_changes_nothing),
         TEST_IN_FOLDER(the_newest_counts_in_any_order),       TEST_IN_FOLDER(of_one_moment_the_good_answer_counts),
-        TEST_IN_FOLDER(redirects_lead_on_and_widen_nothing),  TEST_IN_FOLDER(what_comes_in_waits_no_longer),
+        TEST_IN_FOLDER(documents_are_read_beside_the_rest),   TEST_IN_FOLDER(redirects_lead_on_and_widen_nothing),
+        TEST_IN_FOLDER(what_comes_in_waits_no_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
