@@ -252,7 +252,12 @@ int cmd_crawl(const struct options *o)
     if (code == EXIT_DONE)
         code = opt_out_file_apply(&opt_out, "crawl", o);
     if (code == EXIT_DONE)
+        code = opt_out_file_purge(&opt_out, "crawl", o);
+    if (code == EXIT_DONE)
+        code = crawl_setup_open_archive(&setup, o);
+    if (code == EXIT_DONE)
         code = run(o, &setup, screen, &opt_out);
+    crawl_setup_close_archive(&setup);
     int ended = opt_out_file_finish(&opt_out, "crawl", o);
     code = code == EXIT_DONE ? ended : code;
     screen_free(screen);

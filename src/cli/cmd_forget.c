@@ -52,15 +52,7 @@ static int read_places(struct forget *f)
 
 static bool is_meant(void *arg, struct span url)
 {
-    struct forget *f = arg;
-    struct arena a;
-    struct url u, normal;
-    arena_init(&a);
-    bool is = url_parse(&a, url, NULL, &u) == ST_OK && url_is_http(&u) &&
-              url_normalise(&a, &u, &url_norm_default, URL_INPUT_MAX, &normal) == ST_OK &&
-              places_find(f->places, &normal);
-    arena_done(&a);
-    return is;
+    return places_have_address(((struct forget *)arg)->places, url);
 }
 
 /* ---- WARC files ---- */

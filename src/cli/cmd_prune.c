@@ -236,6 +236,8 @@ static int prune(struct prune *p)
         p->database_bytes = before > after ? before - after : 0;
         p->orphans_bytes = snapshot_sweep(c.dir, false);
         code = expire_warc(p);
+        if (code == EXIT_DONE && opt_out.path)
+            code = opt_out_file_purge(&opt_out, "prune", p->o);
     }
     care_done(&c);
     return code;

@@ -206,7 +206,7 @@ static const char *warc_advice(status st)
     }
 }
 
-static int open_archive(struct crawl_setup *s, const struct options *o)
+int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o)
 {
     const char *dir = opt_cstr(o, OPT_WARC);
     char host[256] = "";
@@ -260,16 +260,20 @@ int crawl_setup_init(struct crawl_setup *s, const struct options *o)
         code = complain(EXIT_IO, "crawl: --ca-file %s: cannot be read: check the path", opt_cstr(o, OPT_CA_FILE));
     if (code == EXIT_DONE)
         code = make_user_agent(s, o);
-    if (code == EXIT_DONE) {
+    if (code == EXIT_DONE)
         fill_opts(s, o);
-        code = open_archive(s, o);
-    }
     return code;
+}
+
+void crawl_setup_close_archive(struct crawl_setup *s)
+{
+    warc_files_close(s->archive);
+    s->archive = s->opts.archive = NULL;
 }
 
 void crawl_setup_done(struct crawl_setup *s)
 {
-    warc_files_close(s->archive);
+    crawl_setup_close_archive(s);
     channel_free(s->channel);
     seeds_done(&s->seeds);
     seeds_done(&s->sitemaps);

@@ -21,6 +21,9 @@ struct crawl_setup {
 
 /* Complains by itself; returns an exit code. May ask for a contact on the terminal and keep it in the folder. */
 int crawl_setup_init(struct crawl_setup *s, const struct options *o);
+/* The WARC files of --warc, if it is given. Complains by itself; an exit code. */
+int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o);
+void crawl_setup_close_archive(struct crawl_setup *s);
 void crawl_setup_done(struct crawl_setup *s);
 
 /* What to do about a data folder that could not be opened. */

@@ -327,7 +327,7 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_OPT_OUT] = {"opt-out", TYPE_TEXT, "FILE", .commands = CRAWLS | CMD_COORDINATOR | CMD_PRUNE, .is_setting = true,
                      .help =
                          "a list of places whose owners want to be left alone, one a line: nothing of them is asked "
-                         "for, and what is there of them is forgotten"},
+                         "for, and what is there of them is forgotten, also in --warc"},
     [OPT_JSON] = {"json", TYPE_FLAG, .value = "no",
                   .commands = CMD_ALL & ~(CMD_HELP | CMD_COMPLETION | CMD_DEMO | CMD_SERVE | CMD_COORDINATOR | CMD_LAB),
                   .verbs = "sim delegate place recrawl", .help = "results as JSON"},

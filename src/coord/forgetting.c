@@ -120,19 +120,9 @@ static status take_up(struct forgetting *f)
 
 /* ---- what is there ---- */
 
-struct matcher {
-    const struct places *places;
-    struct arena arena;
-};
-
 static bool has_url(void *arg, struct span url)
 {
-    struct matcher *m = arg;
-    struct url u, normal;
-    arena_reset(&m->arena);
-    return url_parse(&m->arena, url, NULL, &u) == ST_OK && url_is_http(&u) &&
-           url_normalise(&m->arena, &u, &url_norm_default, URL_INPUT_MAX, &normal) == ST_OK &&
-           places_find(m->places, &normal);
+    return places_have_address(arg, url);
 }
 
 /* The files are ours alone while nobody has them open. */
@@ -159,24 +149,21 @@ static status with_archive(struct forgetting *f, status (*fn)(struct forgetting 
 
 static status purge_archive(struct forgetting *f, const char *dir, void *arg)
 {
-    struct matcher m = {.places = f->o.c->forgotten};
     struct warc_purged r;
-    arena_init(&m.arena);
-    status st = warc_purge(dir, false, has_url, &m, &r, NULL);
+    status st = warc_purge(dir, false, has_url, f->o.c->forgotten, &r, NULL);
     *(uint64_t *)arg = r.records;
     buf_done(&r.names);
-    arena_done(&m.arena);
     return st;
 }
 
-static status filter_links(struct matcher *m, const char *path)
+static status filter_links(const struct places *places, const char *path)
 {
     struct buf text = {0}, kept = {0};
     struct span line;
     status st = file_read(path, LINKS_MAX, &text);
     struct span rest = buf_span(&text);
     while (st == ST_OK && rest.n && span_split(&rest, '\n', &line))
-        if (line.n && !has_url(m, line)) {
+        if (line.n && !places_have_address(places, line)) {
             buf_put(&kept, line);
             buf_putc(&kept, '\n');
         }
@@ -189,10 +176,8 @@ static status filter_links(struct matcher *m, const char *path)
 
 status forgetting_purge_links(const char *data_dir, const struct places *places)
 {
-    struct matcher m = {.places = places};
     struct buf path = {0};
     status st = ST_OK;
-    arena_init(&m.arena);
     buf_printf(&path, "%s/links", data_dir);
     DIR *d = opendir(buf_cstr(&path));
     for (struct dirent *e; st == ST_OK && d && (e = readdir(d));) {
@@ -200,11 +185,10 @@ status forgetting_purge_links(const char *data_dir, const struct places *places)
             continue;
         buf_clear(&path);
         buf_printf(&path, "%s/links/%s", data_dir, e->d_name);
-        st = filter_links(&m, buf_cstr(&path));
+        st = filter_links(places, buf_cstr(&path));
     }
     if (d)
         closedir(d);
-    arena_done(&m.arena);
     buf_done(&path);
     return st;
 }

@@ -245,3 +245,33 @@ status warc_expire(const char *dir, bool is_dry, uint64_t bytes_max, wall_ms bef
     buf_done(&path);
     return st;
 }
+
+/* ---- lists ---- */
+
+#define LISTED "opt-out"
+#define WORD_MAX 200
+
+bool warc_listed_is(const char *dir, struct span word)
+{
+    struct buf path = {0}, text = {0};
+    bool is = file_read(warc_path(dir, &path, SPAN(LISTED), ""), WORD_MAX, &text) == ST_OK &&
+              span_eq(span_trim(buf_span(&text)), word);
+    buf_done(&path);
+    buf_done(&text);
+    return is;
+}
+
+status warc_listed_put(const char *dir, struct span word)
+{
+    struct buf path = {0}, text = {0};
+    status st = ST_OK;
+    buf_printf(&text, "%.*s\n", SPAN_ARG(word));
+    warc_path(dir, &path, SPAN(LISTED), "");
+    if (word.n)
+        st = file_replace(path.p, buf_span(&text));
+    else if (unlink(path.p) != 0 && errno != ENOENT && errno != ENOTDIR)
+        st = ST_IO;
+    buf_done(&path);
+    buf_done(&text);
+    return st;
+}

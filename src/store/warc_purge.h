@@ -21,6 +21,11 @@ struct warc_purged {
 MUST_USE status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, struct warc_purged *out,
                            struct buf *why);
 
+/* For which list of places (a word made of it) the folder was gone over last, so that it need not be every time.
+ * Whoever writes records there that the list has not seen takes the note away: an empty word. */
+bool warc_listed_is(const char *dir, struct span word);
+MUST_USE status warc_listed_put(const char *dir, struct span word);
+
 /* Removes closed files, oldest first, while all of them together have more than `bytes_max` (0: no limit), and those
  * that were last written before `before` (0: none). */
 MUST_USE status warc_expire(const char *dir, bool is_dry, uint64_t bytes_max, wall_ms before, struct warc_purged *out);

@@ -225,6 +225,17 @@ const struct places_item *places_find(const struct places *ps, const struct url 
     return NULL;
 }
 
+bool places_have_address(const struct places *ps, struct span address)
+{
+    struct arena a;
+    struct url u, normal;
+    arena_init(&a);
+    bool has = url_parse(&a, address, NULL, &u) == ST_OK && url_is_http(&u) &&
+               url_normalise(&a, &u, &url_norm_default, URL_INPUT_MAX, &normal) == ST_OK && places_find(ps, &normal);
+    arena_done(&a);
+    return has;
+}
+
 bool places_have_host(const struct places *ps, struct span host)
 {
     if (!places_count(ps))

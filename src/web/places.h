@@ -47,6 +47,8 @@ size_t places_count(const struct places *ps); /* NULL: 0 */
 bool places_have(const struct places *ps, struct span text);
 /* A place of the set that has the URL; NULL: none, also when `ps` is. */
 const struct places_item *places_find(const struct places *ps, const struct url *u);
+/* The same of an address as somebody wrote it; one that is no address of the web is nowhere. */
+bool places_have_address(const struct places *ps, struct span address);
 /* The whole host is in it, at every port. */
 bool places_have_host(const struct places *ps, struct span host);
 

@@ -107,8 +107,20 @@ echo >"$tmp/hold"
 wait "$holder"
 
 # ---- the list of those who want to be left alone ----
+radio="http://radio.example"
+cp -r "$tmp/w" "$tmp/ow"
+ow_has() { cat "$tmp"/ow/orb-*.warc.gz | zcat | grep -ca "WARC-Target-URI: $1"; }
+if [ "$(ow_has "$radio")" -gt 3 ]; then ok opt_out_has_something_to_take; else not_ok opt_out_has_something_to_take "$(ow_has "$radio")"; fi
 printf '# asked to be left out\nradio.example  2026-11-02 mail of its owner\n' >"$tmp/list"
 run crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list"
+# A later crawl takes it out of the WARC files, though the data folder knew of it before.
+run crawl "$@" --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list" --warc "$tmp/ow"
+if [ "$code" = 0 ] && [ "$(ow_has "$radio")" = 0 ] && [ "$(ow_has "http://harbour.example")" != 0 ]; then
+    ok opt_out_goes_from_warc
+else
+    not_ok opt_out_goes_from_warc "code $code, $(ow_has "$radio") records: $(cat "$err")"
+fi
+if grep -raq radio.example "$tmp/ow"; then not_ok opt_out_goes_from_notes "$(grep -ral radio.example "$tmp/ow")"; else ok opt_out_goes_from_notes; fi
 run export --data "$tmp/d" --all
 if grep -q "\"url\":\"http://radio" "$out"; then not_ok opt_out_is_forgotten "$(grep -m 1 radio "$out")"; else ok opt_out_is_forgotten; fi
 run explain --data "$tmp/d" "http://radio.example:$port/"
@@ -131,7 +143,7 @@ if [ ! -s "$out" ]; then ok opt_out_is_never_visited; else not_ok opt_out_is_nev
 
 # A line that is added while the crawl runs holds at once, and what is there goes when it ends.
 : >"$tmp/list"
-"$orb" crawl --data "$tmp/g" --hosts "$tmp/hosts" --allow-private --delay 60 --max-time 9 --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list" >"$tmp/g.out" 2>&1 &
+"$orb" crawl --data "$tmp/g" --hosts "$tmp/hosts" --allow-private --delay 60 --max-time 9 --quiet --seeds "$tmp/seeds" --opt-out "$tmp/list" --warc "$tmp/gw" >"$tmp/g.out" 2>&1 &
 crawler=$!
 pids="$pids $crawler"
 for _ in $(seq 200); do
@@ -141,8 +153,16 @@ done
 echo orchard.example >"$tmp/list"
 wait "$crawler"
 run export --data "$tmp/g" --all
+cp "$out" "$tmp/g.all"
 if grep -q '"url":"http://orchard' "$out"; then not_ok opt_out_while_crawling "$(grep -c '"url":"http://orchard' "$out") pages"; else ok opt_out_while_crawling; fi
-if grep -q '"url":"http://harbour' "$out"; then ok opt_out_leaves_others; else not_ok opt_out_leaves_others "$(cat "$tmp/g.out")"; fi
+gw_has() { cat "$tmp"/gw/orb-*.warc.gz | zcat | grep -ca "WARC-Target-URI: $1"; }
+if [ "$(gw_has http://orchard)" = 0 ] && [ "$(gw_has http://harbour)" != 0 ]; then ok opt_out_while_crawling_warc; else not_ok opt_out_while_crawling_warc "$(gw_has http://orchard) records"; fi
+# Whoever writes there without the list may write of it again: the next one with it looks again.
+run crawl --data "$tmp/g2" --hosts "$tmp/hosts" --allow-private --delay 0 --quiet --warc "$tmp/gw" "http://orchard.example:$port/"
+if [ "$(gw_has http://orchard)" != 0 ]; then ok another_folder_writes_of_it; else not_ok another_folder_writes_of_it "$(cat "$err")"; fi
+run prune --data "$tmp/g2" --opt-out "$tmp/list" --warc "$tmp/gw"
+if [ "$code" = 0 ] && [ "$(gw_has http://orchard)" = 0 ]; then ok prune_takes_opt_out_from_warc; else not_ok prune_takes_opt_out_from_warc "$(gw_has http://orchard) records: $(cat "$err")"; fi
+if grep -q '"url":"http://harbour' "$tmp/g.all"; then ok opt_out_leaves_others; else not_ok opt_out_leaves_others "$(cat "$tmp/g.out")"; fi
 
 # ---- prune ----
 run prune --data "$tmp/d" --json --dry-run --keep-days 1

@@ -69,6 +69,21 @@ for i in $(seq "$points"); do
     find "$tmp/xw" -name '*.new' | grep -q . && bad="$bad; $i: $(ls "$tmp/xw")"
 done
 check forget_survives_kills "$kills kills$bad" [ -z "$bad" -a $kills -gt 0 ]
+# The same by a list, in a crawl that is killed while it is at it.
+echo museum.example >"$tmp/list"
+kills=0 bad="" ms=400
+for i in $(seq "$points"); do
+    rm -rf "$tmp/x" "$tmp/xw"
+    cp -r "$tmp/d" "$tmp/x"
+    cp -r "$tmp/w" "$tmp/xw"
+    killed "$ms" crawl --data "$tmp/x" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private --delay 0 --quiet --opt-out "$tmp/list" --warc "$tmp/xw"
+    [ $code -eq 137 ] && kills=$((kills + 1))
+    crawl "$tmp/x" --opt-out "$tmp/list" --warc "$tmp/xw" >"$tmp/out" 2>&1 || bad="$bad; $i: $(cat "$tmp/out")"
+    cat "$tmp"/xw/*.warc.gz | zcat | grep -qa 'Target-URI: http://museum' && bad="$bad; $i: in WARC"
+    find "$tmp/xw" -name '*.new' | grep -q . && bad="$bad; $i: $(ls "$tmp/xw")"
+    grep -raqF "$title" "$tmp/x" && bad="$bad; $i: \"$title\" in $(grep -ralF "$title" "$tmp/x" | head -n 1)"
+done
+check opt_out_survives_kills "$kills kills$bad" [ -z "$bad" -a $kills -gt 0 ]
 # Journals of a crawl that was killed have texts too.
 rm -rf "$tmp/j"
 start_crawl "$tmp/j"
