@@ -33,6 +33,12 @@ static void set_text(struct arena *a, struct places_item *p, const char *before,
     buf_done(&b);
 }
 
+/* "example.org." is the same host as "example.org", said more exactly. */
+static struct span bare(struct span host)
+{
+    return host.n > 1 && span_ends(host, SPAN(".")) ? span_cut(host, 0, host.n - 1) : host;
+}
+
 /* Other signs than '.' and '*' are folded to these. Such a name would be read back as a domain, or not at all. */
 static bool has_odd_host(const struct url *u)
 {
@@ -54,7 +60,7 @@ static status parse_host(struct arena *a, struct span text, struct places_item *
     buf_done(&href);
     if (st != ST_OK || !url_is_http(&u) || has_odd_host(&u))
         return bad(why, "neither a URL nor a host");
-    p->host = u.host;
+    p->host = bare(u.host);
     p->port = u.has_explicit_port || span_ends(text, SPAN(":80")) ? u.port : 0;
     return ST_OK;
 }
@@ -98,7 +104,7 @@ static status parse_url(struct arena *a, struct span text, bool is_folder, struc
         url_normalise(a, &parsed, norm, PLACE_URL_MAX, u) != ST_OK)
         return bad(why, "not an http or https URL");
     p->kind = is_folder ? PLACES_FOLDER : PLACES_PAGE;
-    p->host = u->host;
+    p->host = bare(u->host);
     p->port = u->has_explicit_port ? u->port : 0;
     p->rest = url_request_target(u);
     set_text(a, p, "", u->href, is_folder ? "*" : "");
@@ -142,18 +148,39 @@ static bool is_under(struct span host, struct span domain)
     return span_ends(host, domain) && (host.n == domain.n || host.p[host.n - domain.n - 1] == '.');
 }
 
+/* Bytes of a '*' at `at`, in either way of writing it; 0: there is none. */
+static size_t star_at(struct span s, size_t at)
+{
+    if (at < s.n && s.p[at] == '*')
+        return 1;
+    return span_starts_nocase(span_from(s, at), SPAN("%2a")) ? 3 : 0;
+}
+
+/* In a place a '*' stands for what may follow, so one of the address itself is written %2A there. */
+static bool begins_with(struct span target, struct span rest, bool is_all)
+{
+    size_t i = 0, k = 0;
+    while (k < rest.n) {
+        size_t a = star_at(target, i), b = star_at(rest, k);
+        if (!a != !b || (!a && (i == target.n || target.p[i] != rest.p[k])))
+            return false;
+        i += a ? a : 1;
+        k += b ? b : 1;
+    }
+    return !is_all || i == target.n;
+}
+
 bool places_item_has(const struct places_item *p, const struct url *u)
 {
     if (p->kind == PLACES_DOMAIN)
-        return is_under(u->host, p->host);
-    if (!span_eq(p->host, u->host))
+        return is_under(bare(u->host), p->host);
+    if (!span_eq(p->host, bare(u->host)))
         return false;
     if (p->kind == PLACES_HOST)
         return !p->port || p->port == u->port;
     if (p->port != (u->has_explicit_port ? u->port : 0))
         return false;
-    struct span target = url_request_target(u);
-    return p->kind == PLACES_FOLDER ? span_starts(target, p->rest) : span_eq(target, p->rest);
+    return begins_with(url_request_target(u), p->rest, p->kind == PLACES_PAGE);
 }
 
 /* ---- sets ---- */
@@ -216,7 +243,7 @@ const struct places_item *places_find(const struct places *ps, const struct url 
     if (!places_count(ps) || !u->has_host)
         return NULL;
     /* The host, then every domain that it is under: places stand with the name they are written with. */
-    for (struct span name = u->host; name.n;) {
+    for (struct span name = bare(u->host); name.n;) {
         for (const struct places_item *p = table_get(&ps->hosts, siphash(&ps->key, name)); p; p = p->next)
             if (places_item_has(p, u))
                 return p;
@@ -240,6 +267,7 @@ bool places_have_host(const struct places *ps, struct span host)
 {
     if (!places_count(ps))
         return false;
+    host = bare(host);
     for (struct span name = host; name.n;) {
         for (const struct places_item *p = table_get(&ps->hosts, siphash(&ps->key, name)); p; p = p->next)
             if ((p->kind == PLACES_HOST && !p->port && span_eq(p->host, host)) ||
