@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apply/verify.h"
 #include "cli/admin_call.h"
@@ -151,7 +152,10 @@ static int write_backup(struct backup *b, const char *snapshot)
                         reason(st));
     else
         put_report(b, &r, &out);
-    print_buf(&out);
+    if (span_is(buf_span(&b->path), BACKUP_STDOUT)) /* the archive is there */
+        fwrite(out.p, 1, out.n, stderr);
+    else
+        print_buf(&out);
     backup_report_done(&r);
     buf_done(&info);
     buf_done(&out);
@@ -166,6 +170,10 @@ int cmd_backup(const struct options *o)
         return complain(EXIT_USAGE, "backup: --data: empty: give a folder");
     b.meter.is_on = wants_meter(o);
     name_file(&b);
+    if (span_is(buf_span(&b.path), BACKUP_STDOUT) && isatty(STDOUT_FILENO)) {
+        buf_done(&b.path);
+        return complain(EXIT_USAGE, "backup -: standard output is a terminal: send it to a file or a pipe");
+    }
     struct snapshot_opts so = {
         .data_dir = b.dir, .no_index = !opt_flag(o, OPT_INDEX), .copy_fleet = copy_fleet, .self = &b};
     status st = snapshot_make(&so, &snapshot, &why);

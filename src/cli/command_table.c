@@ -62,7 +62,8 @@ const struct command command_table[] = {
      "day."},
     {"backup", cmd_backup, CMD_BACKUP, GROUP_MAIN, "FILE|DIR", 1, 1, "copy a data folder to one file",
      "Writes the folder as it is at one moment to FILE, a tar archive compressed with zstd that other tools can unpack "
-     "too, or to a new file in DIR. Works while a crawl or a coordinator runs. The file is for its owner alone: that "
+     "too, or to a new file in DIR, or to standard output where FILE is -. Works while a crawl or a coordinator runs. "
+     "The file is for its owner alone: that "
      "of a "
      "coordinator has its keys. --no-index leaves the index out, which is made anew when the backup is restored. orb "
      "check "

@@ -97,6 +97,7 @@ static void names_done(struct names *n)
 struct writing {
     const char *dir;
     int fd;
+    bool is_stream; /* a pipe or a device */
     struct zip_stream *zip;
     struct sha256 *hash;
     struct buf out, plain, sums;
@@ -213,7 +214,7 @@ static status write_archive(struct writing *w, struct span info)
         w->r->file_bytes += w->out.n;
     }
     names_done(&names);
-    return st == ST_OK ? file_sync(w->fd) : st;
+    return st == ST_OK && !w->is_stream ? file_sync(w->fd) : st;
 }
 
 static status sync_parent(const char *path)
@@ -228,28 +229,53 @@ static status sync_parent(const char *path)
     return st;
 }
 
+/* Standard output, a pipe or a device: it is written to, and keeps its name. */
+static bool is_stream(const char *path)
+{
+    struct stat sb;
+    return strcmp(path, BACKUP_STDOUT) == 0 || (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode));
+}
+
+static status write_stream(struct writing *w, struct span info, const char *path)
+{
+    bool is_stdout = strcmp(path, BACKUP_STDOUT) == 0;
+    w->fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+    return w->fd >= 0 ? write_archive(w, info) : ST_IO;
+}
+
+static status write_file(struct writing *w, struct span info, const char *path)
+{
+    struct buf partial = {0};
+    buf_printf(&partial, "%s" PARTIAL, path);
+    (void)unlink(buf_cstr(&partial)); /* of a run that was killed */
+    w->fd = open(partial.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    status st = w->fd >= 0 ? write_archive(w, info) : ST_IO;
+    if (st == ST_OK && rename(partial.p, path) != 0)
+        st = ST_IO;
+    int saved = errno;
+    if (st != ST_OK && w->fd >= 0)
+        (void)unlink(partial.p);
+    buf_done(&partial);
+    errno = saved;
+    return st == ST_OK ? sync_parent(path) : st;
+}
+
 status backup_write(const char *dir, struct span info, const char *path, backup_progress_fn *progress, void *arg,
                     struct backup_report *out)
 {
-    struct buf partial = {0};
     *out = (struct backup_report){0};
-    buf_printf(&partial, "%s" PARTIAL, path);
-    (void)unlink(buf_cstr(&partial)); /* of a run that was killed */
     struct writing w = {.dir = dir,
-                        .fd = open(partial.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
+                        .fd = -1,
+                        .is_stream = is_stream(path),
                         .zip = zip_stream_new(ZIP_LEVEL),
                         .hash = sha256_new(),
                         .r = out,
                         .progress = progress,
                         .arg = arg};
-    status st = w.fd >= 0 ? write_archive(&w, info) : ST_IO;
-    if (st == ST_OK && rename(partial.p, path) != 0)
-        st = ST_IO;
+    status st = w.is_stream ? write_stream(&w, info, path) : write_file(&w, info, path);
     int saved = errno;
     if (w.fd >= 0)
         close(w.fd);
-    if (st != ST_OK && w.fd >= 0)
-        (void)unlink(partial.p);
     if (st == ST_OK)
         buf_put(&out->info, info);
     zip_stream_free(w.zip);
@@ -257,9 +283,8 @@ status backup_write(const char *dir, struct span info, const char *path, backup_
     buf_done(&w.out);
     buf_done(&w.plain);
     buf_done(&w.sums);
-    buf_done(&partial);
     errno = saved;
-    return st == ST_OK ? sync_parent(path) : st;
+    return st;
 }
 
 /* ---- reading ---- */

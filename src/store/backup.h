@@ -25,7 +25,9 @@ struct backup_report {
 };
 void backup_report_done(struct backup_report *r);
 
-/* Writes the files under `dir` (a snapshot) to `path`, which only its owner may read. `info` is a JSON object. */
+#define BACKUP_STDOUT "-"
+/* Writes the files under `dir` (a snapshot) to `path`, which only its owner may read; to standard output, or into what
+ * is there under that name and is no file. `info` is a JSON object. */
 MUST_USE status backup_write(const char *dir, struct span info, const char *path, backup_progress_fn *progress,
                              void *arg, struct backup_report *out);
 /* Reads all of it: every checksum. ST_CORRUPT, ST_INVALID, ST_UNSUPPORTED, ST_LIMIT: report.problem says what is wrong.

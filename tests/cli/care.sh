@@ -30,6 +30,25 @@ holds backup_json '.files > 5 and .bytes > 10000 and .file_bytes > 1000 and .coo
 if [ "$(stat -c %a "$tmp/b.tar.zst")" = 600 ]; then ok backup_is_for_its_owner; else not_ok backup_is_for_its_owner "$(stat -c %a "$tmp/b.tar.zst")"; fi
 if ls -d "$tmp"/d/.backup-* >/dev/null 2>&1; then not_ok backup_leaves_nothing "$(ls -a "$tmp/d")"; else ok backup_leaves_nothing; fi
 
+# Through a pipe, and what is no file is written to and not replaced.
+run backup --data "$tmp/d" -
+cp "$out" "$tmp/pipe.tar.zst"
+has backup_to_standard_output 'files, ' "$err"
+run check "$tmp/pipe.tar.zst"
+has backup_in_a_pipe_is_whole 'all is well' "$out"
+if [ -e - ]; then not_ok backup_makes_no_dash "$(ls -l -- -)"; else ok backup_makes_no_dash; fi
+mkfifo "$tmp/fifo"
+cat "$tmp/fifo" >"$tmp/fifo.tar.zst" &
+reader=$!
+pids="$pids $reader"
+run backup --data "$tmp/d" "$tmp/fifo"
+wait_or_end() { for _ in $(seq 100); do kill -0 "$1" 2>/dev/null || return; sleep 0.05; done; kill "$1" 2>/dev/null; }
+wait_or_end "$reader"
+if [ -p "$tmp/fifo" ] && "$orb" check "$tmp/fifo.tar.zst" >/dev/null 2>&1; then ok backup_to_a_fifo; else not_ok backup_to_a_fifo "$(ls -l "$tmp/fifo" "$tmp/fifo.tar.zst")"; fi
+ln -s /dev/full "$tmp/full"
+complains backup_to_a_full_device 4 'No space left' backup --data "$tmp/d" "$tmp/full"
+if [ -L "$tmp/full" ]; then ok a_device_stays; else not_ok a_device_stays "$(ls -l "$tmp/full")"; fi
+
 # ---- forget ----
 run forget --data "$tmp/d" --json --dry-run --warc "$tmp/w" museum.example "$wagtail*"
 holds forget_dry_run ".dry_run and .pages == $((museum + boats)) and .warc_records > $boats"
