@@ -24,6 +24,7 @@ struct verify {
     struct buf raw;
     struct arena arena;
     uint64_t unreadable;
+    bool is_past_repair;
 };
 
 /* Fetch numbers start at 1, so that one is never NULL. */
@@ -323,6 +324,33 @@ static status check_all(struct verify *v, struct buf *why)
     }
     if (st == ST_OK)
         st = check_groups(v);
+    return st;
+}
+
+/* Nothing can put right what the database has lost. */
+static status check_database(struct verify *v)
+{
+    struct buf what = {0};
+    status st = store_check(v->store, &what);
+    if (st == ST_CORRUPT) {
+        problem(v, "orb.db is damaged (%s): restore a backup", what.n ? buf_cstr(&what) : "it cannot be read");
+        v->is_past_repair = true;
+        st = ST_OK;
+    }
+    buf_done(&what);
+    return st;
+}
+
+static status check_folder(struct verify *v, struct buf *why)
+{
+    progress(v, "database", 0, 0);
+    status st = check_database(v);
+    if (v->is_past_repair)
+        return st;
+    if (st == ST_OK && v->o->check_state)
+        st = v->o->check_state(v->o->data_dir, v->o->repair, &v->r->problems);
+    if (st == ST_OK && v->r->has_index)
+        st = check_all(v, why);
     v->r->is_well = st == ST_OK && (v->r->problems.n == 0 || v->o->repair);
     return st;
 }
@@ -356,10 +384,8 @@ status verify_run(const struct verify_opts *o, struct verify_report *out, struct
         status index = out->has_index ? check_index(&v) : ST_OK;
         out->is_well = out->problems.n == 0;
         st = index == ST_CORRUPT ? ST_OK : index;
-    } else if (st == ST_OK && out->has_index) {
-        st = check_all(&v, why);
     } else if (st == ST_OK) {
-        out->is_well = true;
+        st = check_folder(&v, why);
     }
     store_free(v.store);
     table_done(&v.wanted);

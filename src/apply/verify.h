@@ -16,6 +16,8 @@ struct verify_opts {
     const struct log *log;
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t all); /* may be NULL */
     void *progress_arg;
+    /* Looks at what a crawl goes on from (crawl_check_state); may be NULL. */
+    status (*check_state)(const char *data_dir, bool repair, struct buf *problems);
 };
 
 struct verify_report {

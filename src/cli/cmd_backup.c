@@ -245,7 +245,11 @@ static int check_restored(const struct options *o, struct meter *m, const struct
 {
     struct verify_report v;
     struct buf why = {0}, out = {0};
-    struct verify_opts vo = {.data_dir = o->args[1].p, .repair = true, .progress = on_check, .progress_arg = m};
+    struct verify_opts vo = {.data_dir = o->args[1].p,
+                             .repair = true,
+                             .progress = on_check,
+                             .progress_arg = m,
+                             .check_state = crawl_check_state};
     status st = verify_run(&vo, &v, &why);
     meter_clear(m);
     int code = EXIT_DONE;

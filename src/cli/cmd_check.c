@@ -155,7 +155,8 @@ int cmd_check(const struct options *o)
     const struct verify_opts vo = {.data_dir = opt_cstr(o, OPT_DATA),
                                    .repair = opt_flag(o, OPT_REPAIR),
                                    .progress = show_progress,
-                                   .progress_arg = &meter};
+                                   .progress_arg = &meter,
+                                   .check_state = crawl_check_state};
     struct verify_report r;
     struct buf why = {0}, out = {0};
     if (!vo.data_dir)

@@ -39,9 +39,13 @@ const struct command command_table[] = {
      "owners, on this machine only unless --listen says else. Prints its address and runs until it is stopped. Pages "
      "that a running crawl finds can be searched within seconds."},
     {"check", cmd_check, CMD_CHECK, GROUP_MAIN, "[FILE]", 0, 1, "verify a data folder, and repair it; or a backup",
-     "Reads everything: the texts of all pages, and the whole index with its checksums, order, counts and bounds, and "
-     "compares both with the page table. A damaged index is made anew from the stored pages; a page whose text is lost "
-     "is fetched again by the next crawl. While a crawl runs only the index is checked and nothing is changed. With "
+     "Reads everything: the database, the texts of all pages, the whole index with its checksums, order, counts and "
+     "bounds, compared with the page table, and what a crawl goes on from. A damaged index is made anew from the "
+     "stored "
+     "pages; a page whose text is lost is fetched again by the next crawl; a damaged checkpoint or journal is given "
+     "up, "
+     "and the next crawl finds again what it held. A damaged database cannot be repaired: restore a backup. While a "
+     "crawl runs only the index is checked and nothing is changed. With "
      "FILE "
      "the checksums of a backup are verified. Exit "
      "code 1 when something is wrong and was not repaired."},

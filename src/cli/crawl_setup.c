@@ -21,7 +21,7 @@ const char *folder_advice(status st)
     case ST_NEWER:
         return "use the newer orb, or choose another --data";
     case ST_CORRUPT:
-        return "restore it from a copy, or choose another --data";
+        return "see what orb check says, restore a backup, or choose another --data";
     case ST_FULL:
         return "free some space, or choose another --data";
     case ST_NOT_FOUND:

@@ -179,6 +179,10 @@ void crawl_release(struct crawl *cr);
 /* Everything told so far is durable. ST_FULL: no space now, try again; any other failure ends the run. */
 MUST_USE status crawl_settle(struct crawl *cr);
 
+/* What a crawl goes on from: checkpoint, the files of known URLs, journals. A line is added to *problems for each that
+ * is damaged; with `repair` it is given up. The caller has the folder's store open, and no crawl. */
+MUST_USE status crawl_check_state(const char *data_dir, bool repair, struct buf *problems);
+
 /* ---- from archives ----
  *
  * Instead of crawl_run, after crawl_add_unseeded: crawl_import_begin, then for each answer that an archive has

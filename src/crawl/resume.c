@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -20,6 +21,7 @@
 #define META_VERSION 1
 #define CHECKPOINT_BUFFER (1u << 20)
 #define AWAY_RECORD_BYTES (1u << 16)
+#define BLANK_BYTES 24 /* the header of a journal */
 
 static void path_of(const struct crawl *cr, const char *name, struct buf *out)
 {
@@ -275,16 +277,30 @@ static status replay_record(void *arg, uint8_t type, struct span payload)
     return frontier_set_state(s->frontier, clock_mono(), clock_wall(), payload);
 }
 
+/* A power cut may leave a journal that was just begun with its length and nothing in it. */
+static bool is_blank(const char *path)
+{
+    struct mapped *m = NULL;
+    if (mapped_open(path, &m) != ST_OK)
+        return false;
+    struct span all = mapped_span(m);
+    size_t i = 0;
+    while (i < all.n && i < BLANK_BYTES && all.p[i] == 0)
+        i++;
+    bool is = i == all.n || i == BLANK_BYTES;
+    mapped_free(m);
+    return is;
+}
+
 static status replay_journal(struct crawl *cr, const char *path, uint64_t generation, void *arg)
 {
     struct replay *r = arg;
-    struct records_info info;
+    struct records_info info = {0};
     r->concerns_frontier = generation >= r->from;
     if (generation > r->newest)
         r->newest = generation;
     status st = records_read(path, KIND_JOURNAL, replay_record, r, &info);
-    /* A journal whose header was never finished holds nothing. */
-    if (st == ST_CORRUPT && info.good_bytes == 0)
+    if (st == ST_CORRUPT && is_blank(path))
         return ST_OK;
     if (st == ST_OK && info.was_torn && !r->is_first_pass)
         log_write(cr->o.log, LOG_WARN, "journal", "the last record was cut short; its page is fetched again bytes=%llu",
@@ -490,4 +506,78 @@ void resume_settled(struct crawl *cr, uint64_t generation)
     runs_settle(cr->runs);
     if (each_journal(cr, remove_old, &generation) != ST_OK)
         log_write(cr->o.log, LOG_WARN, "crawl", "could not list the data folder to remove old journals");
+}
+
+/* ---- looking at it ---- */
+
+struct looking {
+    const char *dir;
+    bool repair;
+    struct seen *seen;
+    struct buf *problems;
+};
+
+/* Checksums are right when this is called; the files of known URLs are beside it. */
+static status look_at_record(void *arg, uint8_t type, struct span payload)
+{
+    struct looking *l = arg;
+    return type == REC_SEEN ? seen_load(l->seen, payload) : ST_OK;
+}
+
+static status pass_over(void *arg, uint8_t type, struct span payload)
+{
+    return ST_OK;
+}
+
+static status give_up(struct looking *l, const char *name, const char *path, const char *lost)
+{
+    buf_printf(l->problems, "%s is damaged: %s%s\n", name,
+               l->repair ? "" : "restore a backup, or orb check --repair gives it up: ", lost);
+    return !l->repair || unlink(path) == 0 ? ST_OK : ST_IO;
+}
+
+static status look_at_checkpoint(struct looking *l)
+{
+    struct buf path = {0};
+    struct records_info info = {0};
+    buf_printf(&path, "%s/seen", l->dir);
+    status st = seen_open(buf_cstr(&path), NULL, &l->seen);
+    buf_clear(&path);
+    buf_printf(&path, "%s/checkpoint", l->dir);
+    if (st == ST_OK)
+        st = records_read(buf_cstr(&path), KIND_CHECKPOINT, look_at_record, l, &info);
+    if (st == ST_CORRUPT || (st == ST_OK && info.was_torn))
+        st = give_up(l, "checkpoint", path.p, "the next crawl finds what waited again, from its start pages on");
+    seen_free(l->seen);
+    buf_done(&path);
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
+static status look_at_journal(struct looking *l, const char *name)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/%s", l->dir, name);
+    status st = records_read(buf_cstr(&path), KIND_JOURNAL, pass_over, l, NULL);
+    if (st == ST_CORRUPT)
+        st = is_blank(path.p) ? ST_OK : give_up(l, name, path.p, "the next crawl fetches its pages again");
+    buf_done(&path);
+    return st;
+}
+
+status crawl_check_state(const char *data_dir, bool repair, struct buf *problems)
+{
+    struct looking l = {.dir = data_dir, .repair = repair, .problems = problems};
+    uint64_t generation;
+    struct buf path = {0};
+    struct stat sb;
+    buf_printf(&path, "%s/checkpoint", data_dir);
+    status st = stat(buf_cstr(&path), &sb) == 0 ? look_at_checkpoint(&l) : ST_OK;
+    buf_done(&path);
+    DIR *d = opendir(data_dir);
+    for (struct dirent *e; st == ST_OK && d && (e = readdir(d));)
+        if (parse_journal_name(e->d_name, &generation))
+            st = look_at_journal(&l, e->d_name);
+    if (d)
+        closedir(d);
+    return st;
 }

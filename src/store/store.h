@@ -204,6 +204,8 @@ MUST_USE status store_host_remove(struct store *s, struct span host);
 MUST_USE status store_erase_end(struct store *s);
 /* Writes the database anew without what it no longer needs. Takes as much space again for a while. */
 MUST_USE status store_vacuum(struct store *s);
+/* Reads all of it. ST_CORRUPT: *what gets the first thing that is wrong, in SQLite's words. */
+MUST_USE status store_check(struct store *s, struct buf *what);
 /* From here on, until store_copy, what is read is the database of this moment. */
 MUST_USE status store_hold(struct store *s);
 /* Beside a writer: the database as it is at one moment, that of store_hold or this, in a new file at `path`. */

@@ -129,6 +129,21 @@ status store_vacuum(struct store *s)
     return st == ST_OK ? store_erase_end(s) : st;
 }
 
+static int note_first(void *arg, int count, char **values, char **names)
+{
+    struct buf *what = arg;
+    if (!what->n && count > 0 && values[0] && strcmp(values[0], "ok") != 0)
+        for (const char *p = values[0]; *p; p++) /* one line */
+            buf_putc(what, *p == '\n' ? ' ' : *p);
+    return 0;
+}
+
+status store_check(struct store *s, struct buf *what)
+{
+    status st = store_db_status(s->db, sqlite3_exec(s->db, "PRAGMA integrity_check(1)", note_first, what, NULL));
+    return st == ST_OK && what->n ? ST_CORRUPT : st;
+}
+
 /* ---- copying ---- */
 
 #define COPY_PAGES 4096 /* at a time; one read transaction spans them all, so the copy is of one moment */

@@ -183,6 +183,40 @@ run prune --data "$tmp/g2" --opt-out "$tmp/list" --warc "$tmp/gw"
 if [ "$code" = 0 ] && [ "$(gw_has http://orchard)" = 0 ]; then ok prune_takes_opt_out_from_warc; else not_ok prune_takes_opt_out_from_warc "$(gw_has http://orchard) records: $(cat "$err")"; fi
 if grep -q '"url":"http://harbour' "$tmp/g.all"; then ok opt_out_leaves_others; else not_ok opt_out_leaves_others "$(cat "$tmp/g.out")"; fi
 
+# ---- check: what the crawl goes on from, and the database ----
+spoil() { # FILE OFFSET: some bytes of it
+    printf '\125\252\125\252\125\252\125\252' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+for what in checkpoint journal; do
+    rm -rf "$tmp/k"
+    cp -r "$tmp/d" "$tmp/k"
+    if [ $what = checkpoint ]; then
+        spoil "$tmp/k/checkpoint" $(($(stat -c %s "$tmp/k/checkpoint") / 2))
+    else
+        for f in "$tmp"/k/journal-*; do spoil "$f" 3; done
+    fi
+    run check --data "$tmp/k" --no-repair --json
+    holds "check_sees_a_damaged_$what" '.well == false and (.problems | length) > 0'
+    if [ "$code" = 1 ]; then ok "check_says_no_to_a_damaged_$what"; else not_ok "check_says_no_to_a_damaged_$what" "code $code"; fi
+    complains "crawl_with_a_damaged_$what" 4 'orb check' crawl --data "$tmp/k" --hosts "$tmp/hosts" --allow-private --delay 0 --quiet --seeds "$tmp/seeds"
+    run check --data "$tmp/k"
+    if [ "$code" = 0 ] && grep -q "^problem .*$what" "$out"; then ok "check_gives_up_a_damaged_$what"; else not_ok "check_gives_up_a_damaged_$what" "code $code: $(cat "$out" "$err")"; fi
+    run crawl --data "$tmp/k" --hosts "$tmp/hosts" --allow-private --delay 0 --quiet --seeds "$tmp/seeds"
+    if [ "$code" = 0 ]; then ok "crawl_after_a_damaged_$what"; else not_ok "crawl_after_a_damaged_$what" "$(cat "$err")"; fi
+    run check --data "$tmp/k" --no-repair
+    has "check_after_a_damaged_$what" 'all is well' "$out"
+done
+rm -rf "$tmp/k"
+cp -r "$tmp/d" "$tmp/k"
+if command -v sqlite3 >/dev/null; then
+    root=$(sqlite3 "$tmp/k/orb.db" "PRAGMA wal_checkpoint(TRUNCATE)" "SELECT rootpage FROM sqlite_master WHERE name = 'page'" | tail -n 1)
+    size=$(sqlite3 "$tmp/k/orb.db" 'PRAGMA page_size')
+    spoil "$tmp/k/orb.db" $(((root - 1) * size + 8))
+    run check --data "$tmp/k"
+    if [ "$code" != 0 ] && grep -q 'orb.db' "$out" "$err" && grep -q 'backup' "$out" "$err"; then ok check_sees_a_damaged_database; else not_ok check_sees_a_damaged_database "code $code: $(cat "$out" "$err")"; fi
+fi
+rm -rf "$tmp/k"
+
 # ---- prune ----
 run prune --data "$tmp/d" --json --dry-run --keep-days 1
 holds prune_dry_run '.dry_run and .pages == 0'
