@@ -103,6 +103,19 @@ static status load_dictionary(struct verify *v)
     return st == ST_IO ? ST_IO : ST_OK;
 }
 
+/* False: without repair nothing more can be said of the texts. */
+static bool mend_heads(struct verify *v, status *st)
+{
+    unsigned heads = 0;
+    *st = contents_mend_heads(v->contents_dir.p, v->o->repair, &heads);
+    if (*st == ST_NOT_FOUND)
+        *st = ST_OK;
+    if (*st == ST_OK && heads)
+        problem(v, "contents: the head of %u file%s of the log is damaged: %s", heads, heads == 1 ? "" : "s",
+                v->o->repair ? "it was written anew" : "orb check --repair writes it anew");
+    return !heads || v->o->repair;
+}
+
 static status check_contents(struct verify *v)
 {
     unsigned damaged = 0;
@@ -301,7 +314,11 @@ static status check_forgotten(struct verify *v, struct buf *why)
 
 static status check_all(struct verify *v, struct buf *why)
 {
-    status st = check_forgotten(v, why);
+    status st = ST_OK;
+    if (!mend_heads(v, &st))
+        return st;
+    if (st == ST_OK)
+        st = check_forgotten(v, why);
     if (st == ST_OK)
         st = check_contents(v);
     if (st == ST_OK)

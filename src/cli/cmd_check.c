@@ -166,7 +166,7 @@ int cmd_check(const struct options *o)
     int code;
     if (st != ST_OK) {
         code = complain(exit_code_of(st), "check: %s: %s: %s", vo.data_dir, why.n ? buf_cstr(&why) : status_name(st),
-                        folder_advice(st));
+                        st == ST_CORRUPT ? "restore a backup, or choose another --data" : folder_advice(st));
     } else {
         if (opt_flag(o, OPT_JSON))
             put_json(&r, &out);

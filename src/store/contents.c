@@ -307,6 +307,32 @@ status contents_each(const char *dir, uint64_t after, contents_fn *fn, void *arg
     return st;
 }
 
+static status stop_at_once(void *arg, uint8_t type, struct span payload)
+{
+    return ST_END;
+}
+
+status contents_mend_heads(const char *dir, bool repair, unsigned *count)
+{
+    struct part *parts = NULL;
+    struct buf path = {0};
+    size_t n = 0;
+    *count = 0;
+    status st = list_parts(dir, &parts, &n);
+    for (size_t i = 0; st == ST_OK && i < n; i++) {
+        path_of(dir, parts[i].first, &path);
+        status read = records_read(path.p, KIND_CONTENTS, stop_at_once, NULL, NULL);
+        if (read != ST_CORRUPT)
+            continue;
+        ++*count;
+        if (repair)
+            st = records_mend_header(path.p, KIND_CONTENTS, parts[i].first);
+    }
+    buf_done(&path);
+    free(parts);
+    return st;
+}
+
 struct copy {
     struct contents *c;
     contents_live_fn *is_live;

@@ -53,6 +53,9 @@ MUST_USE status contents_read_dictionary(const char *dir, struct buf *out);
  * What is not yet synced may be missing. *damaged (may be NULL) counts files whose end did not check out. */
 typedef status contents_fn(void *arg, const struct contents_record *r);
 MUST_USE status contents_each(const char *dir, uint64_t after, contents_fn *fn, void *arg, unsigned *damaged);
+/* Counts files whose head is damaged, which nobody can read or open; with `repair` they get a new one, since all that
+ * it says is in the name. Nobody else may have them open. */
+MUST_USE status contents_mend_heads(const char *dir, bool repair, unsigned *count);
 
 /* Writes the records that is_live says yes to again at the end of the log and removes the files they were in, oldest
  * first, until `records_max` or fewer are left or every file was looked at. Safe against a kill: a record may stand

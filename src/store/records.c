@@ -272,3 +272,19 @@ status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, 
     errno = saved;
     return st;
 }
+
+status records_mend_header(const char *path, uint32_t kind, uint64_t generation)
+{
+    struct buf header = {0};
+    put_header(&header, kind, generation);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    status st = fd >= 0 ? file_write_all(fd, buf_span(&header)) : ST_IO;
+    if (st == ST_OK)
+        st = file_sync(fd);
+    int saved = errno;
+    if (fd >= 0)
+        close(fd);
+    buf_done(&header);
+    errno = saved;
+    return st;
+}

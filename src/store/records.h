@@ -45,3 +45,6 @@ struct records_info {
  * unless ST_OK. ST_NOT_FOUND, ST_CORRUPT (bad header, other kind), ST_NEWER (unknown header version), or what fn
  * returned. */
 MUST_USE status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, struct records_info *info);
+
+/* Writes the header anew, over one that is damaged; the records behind it have checksums of their own. */
+MUST_USE status records_mend_header(const char *path, uint32_t kind, uint64_t generation);

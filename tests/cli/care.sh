@@ -208,6 +208,13 @@ for what in checkpoint journal; do
 done
 rm -rf "$tmp/k"
 cp -r "$tmp/d" "$tmp/k"
+for f in "$tmp"/k/contents/0*; do spoil "$f" 3; done
+run check --data "$tmp/k" --no-repair --json
+holds check_sees_a_damaged_head '.well == false and .lost == 0'
+run check --data "$tmp/k" --json
+holds check_mends_a_damaged_head '.well and .lost == 0 and (.problems | length) > 0'
+rm -rf "$tmp/k"
+cp -r "$tmp/d" "$tmp/k"
 if command -v sqlite3 >/dev/null; then
     root=$(sqlite3 "$tmp/k/orb.db" "PRAGMA wal_checkpoint(TRUNCATE)" "SELECT rootpage FROM sqlite_master WHERE name = 'page'" | tail -n 1)
     size=$(sqlite3 "$tmp/k/orb.db" 'PRAGMA page_size')

@@ -84,7 +84,7 @@ complains() {
 
 # NAME FILTER: the jq filter is true of what the last run printed.
 holds() {
-    if jq -e "$2" "$out" >/dev/null 2>&1; then ok "$1"; else not_ok "$1" "not so: $2: $(head -c 300 "$out")"; fi
+    if [ -s "$out" ] && jq -e "$2" "$out" >/dev/null 2>&1; then ok "$1"; else not_ok "$1" "not so: $2: $(head -c 300 "$out")"; fi
 }
 
 # NAME TEXT FILE
