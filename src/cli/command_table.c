@@ -72,7 +72,7 @@ const struct command command_table[] = {
      "coordinator has its keys. --no-index leaves the index out, which is made anew when the backup is restored. orb "
      "check "
      "FILE verifies it."},
-    {"restore", cmd_restore, CMD_BACKUP, GROUP_MAIN, "FILE DIR", 2, 2, "make a data folder from a backup",
+    {"restore", cmd_restore, CMD_RESTORE, GROUP_MAIN, "FILE DIR", 2, 2, "make a data folder from a backup",
      "Verifies the checksums of FILE, unpacks it to DIR, which must be new or empty, and checks the folder as orb "
      "check "
      "does. A coordinator that runs on a restored folder gets from its agents what came after the backup, as far as "

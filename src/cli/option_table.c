@@ -96,7 +96,8 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_FRONTIER_MIB] = {"frontier-mib", TYPE_INT, "N", "64", 1, 65536, .commands = CRAWLS, .is_setting = true,
                           .help = "memory for waiting URLs, in MiB; the rest waits on disk"},
     [OPT_INDEX] = {"index", TYPE_FLAG, .value = "yes", .commands = CRAWLS | CMD_IMPORT | CMD_BACKUP, .is_setting = true,
-                   .help = "keep the texts of pages and make them searchable; backup: take the index along"},
+                   .help =
+                       "crawl, import: keep the texts of pages and make them searchable; backup: take the index along"},
     [OPT_INDEX_MIB] = {"index-mib", TYPE_INT, "N", "64", 4, 65536, .commands = CRAWLS | CMD_IMPORT | CMD_COORDINATOR,
                        .is_setting = true, .help = "memory for new pages of the index, in MiB; the rest is on disk"},
     [OPT_PDF] = {"pdf", TYPE_FLAG, .value = "yes", .commands = CRAWLS | CMD_IMPORT, .is_setting = true,
@@ -106,7 +107,9 @@ const struct opt_def option_table[OPT_COUNT] = {
                        .help = "make files that are not read (images, archives, office files, ...) searchable by "
                                "name, type and what links call them"},
     [OPT_WARC] = {"warc", TYPE_TEXT, "DIR", .commands = CRAWLS | CMD_FORGET | CMD_PRUNE, .is_setting = true,
-                  .help = "keep every answer as it came in WARC files in DIR; forget, prune: those files too"},
+                  .help = "crawl: keep every answer as it came in WARC files in DIR; forget: take the records "
+                          "out of the WARC "
+                          "files in DIR, too; prune: remove WARC files in DIR, too"},
     [OPT_WARC_COMPRESSION] = {"warc-compression", TYPE_CHOICE, "gzip|zstd", "gzip", .commands = CRAWLS,
                               .is_setting = true, .help = "how each record of --warc is compressed"},
     [OPT_WARC_SIZE] = {"warc-size", TYPE_SIZE, "BYTES", "1G", 1 << 10, INT64_C(1) << 50, .commands = CRAWLS,

@@ -55,7 +55,8 @@ typedef uint64_t command_set;
 #define CMD_FORGET CMD_BIT(30)
 #define CMD_PRUNE CMD_BIT(31)
 #define CMD_BACKUP CMD_BIT(32)
-#define CMD_ALL (CMD_BIT(33) - 1)
+#define CMD_RESTORE CMD_BIT(33)
+#define CMD_ALL (CMD_BIT(34) - 1)
 
 typedef enum opt_id {
     OPT_HELP,

@@ -9,6 +9,8 @@ complains forget_list_with_place 2 'shows everything' forget --list example.org
 complains prune_without_folder 4 'not there' prune --data "$tmp/none"
 complains backup_without_folder 4 'not there' backup --data "$tmp/none" "$tmp/x"
 complains restore_without_file 4 'not there' restore "$tmp/none" "$tmp/x"
+complains restore_takes_no_folder_option 2 'not an option of this command' restore --data "$tmp/none" "$tmp/none" "$tmp/x"
+complains restore_has_no_index_option 2 'no such option' restore --no-index "$tmp/none" "$tmp/x"
 complains restore_one_argument 2 'something is missing' restore "$tmp/none"
 if [ -e "$tmp/none" ]; then not_ok no_folder_is_made "$(ls "$tmp/none")"; else ok no_folder_is_made; fi
 
