@@ -79,11 +79,14 @@ static int purge_warc(struct forget *f)
                         "again",
                         dir);
     else if (st != ST_OK)
-        code = complain(exit_code_of(st), "forget: WARC folder %s: %s: check --warc", dir,
-                        why.n                ? buf_cstr(&why)
-                        : st == ST_NOT_FOUND ? "not there"
-                        : st == ST_IO        ? strerror(errno)
-                                             : status_name(st));
+        code = complain(exit_code_of(st), "forget: WARC folder %s: %s: %s", dir,
+                        why.n                          ? buf_cstr(&why)
+                        : st == ST_NOT_FOUND           ? "not there"
+                        : st == ST_IO || st == ST_FULL ? strerror(errno)
+                                                       : status_name(st),
+                        st == ST_CORRUPT ? "the other files are done: see orb warc FILE, remove it or move it elsewhere"
+                        : st == ST_FULL  ? "free some space, then run this again"
+                                         : "check --warc");
     buf_done(&why);
     buf_done(&own);
     return code;

@@ -11,8 +11,10 @@
 #include "base/mem.h"
 #include "store/file.h"
 #include "store/warc_folder.h"
+#include "store/warc_heirs.h"
 
-#define HEAD_MAX (64u << 10) /* of a record, looked at for its address */
+#define HEAD_MAX (64u << 10)   /* of a record, looked at for its address */
+#define RECORD_MAX (64u << 20) /* of one that is changed: a body is 16 MiB at most */
 #define NEW ".new"
 
 struct warc_name {
@@ -95,53 +97,103 @@ static void note_name(struct warc_purged *out, const struct warc_name *n, uint64
 
 /* ---- records ---- */
 
-/* The value of WARC-Target-URI; empty: there is none. */
-static struct span target_of(struct span head)
-{
-    static const struct span name = SPAN_INIT("WARC-Target-URI:");
-    struct span line;
-    while (span_split(&head, '\n', &line)) {
-        line = span_trim(line);
-        if (!line.n)
-            break;
-        if (!span_starts_nocase(line, name))
-            continue;
-        struct span url = span_trim(span_from(line, name.n));
-        if (url.n > 2 && url.p[0] == '<' && url.p[url.n - 1] == '>') /* as WARC 1.0 wants it */
-            url = span_cut(url, 1, url.n - 2);
-        return url;
-    }
-    return (struct span){0};
-}
-
 struct purge {
+    const struct folder *f;
     warc_purge_fn *fn;
     void *arg;
-    int to; /* -1: nothing is written */
-    uint64_t gone, gone_bytes;
+    struct warc_heirs *heirs;
+    struct buf head, whole, other, fresh, packed;
 };
 
-/* One after the other; what stays is copied as it is. */
-static status walk(struct purge *p, member_kind kind, struct span file)
+static bool must_go(struct purge *p, struct span head)
 {
-    struct buf head = {0};
+    struct span url = warc_field(head, SPAN("WARC-Target-URI"));
+    return url.n && p->fn(p->arg, url);
+}
+
+/* What goes, and who has to be written anew because of it. */
+static status survey(struct purge *p, size_t file, struct span all, struct warc_purged *out, bool *is_dirty)
+{
+    struct warc_purged gone = {0};
     status st = ST_OK;
-    while (st == ST_OK && file.n) {
-        size_t bytes = 0;
-        buf_clear(&head);
-        st = member_look(kind, file, HEAD_MAX, &head, &bytes);
+    for (size_t at = 0, bytes = 0; st == ST_OK && at < all.n; at += bytes) {
+        buf_clear(&p->head);
+        st = member_look(p->f->files[file].kind, span_from(all, at), HEAD_MAX, &p->head, &bytes);
         if (st != ST_OK)
             break;
-        struct span url = target_of(buf_span(&head));
-        if (url.n && p->fn(p->arg, url)) {
-            p->gone++;
-            p->gone_bytes += bytes;
-        } else if (p->to >= 0) {
-            st = file_write_all(p->to, span_cut(file, 0, bytes));
+        if (must_go(p, buf_span(&p->head))) {
+            warc_heirs_note_gone(p->heirs, buf_span(&p->head), file, at);
+            gone.records++;
+            gone.bytes += bytes;
+        } else {
+            *is_dirty |= warc_heirs_note_kept(p->heirs, buf_span(&p->head));
         }
-        file = span_from(file, bytes);
     }
-    buf_done(&head);
+    *is_dirty |= gone.records > 0;
+    if (st == ST_OK && gone.records) {
+        note_name(out, &p->f->files[file], gone.bytes);
+        out->records += gone.records;
+    }
+    return st;
+}
+
+/* The record at `at` of a file, whole and plain; of another file than the one that is being written anew, too. */
+static status read_whole(struct purge *p, size_t file, size_t at, struct buf *out)
+{
+    struct buf path = {0};
+    struct mapped *m = NULL;
+    size_t bytes;
+    const struct warc_name *n = &p->f->files[file];
+    buf_clear(out);
+    status st = mapped_open(warc_path(p->f->dir, &path, span_str(n->name), ""), &m);
+    if (st == ST_OK)
+        st = member_look(n->kind, span_from(mapped_span(m), at), RECORD_MAX, out, &bytes);
+    mapped_free(m);
+    buf_done(&path);
+    return st;
+}
+
+/* A record that stays: as it is, or changed where it needs one that goes. */
+static status keep_record(struct purge *p, size_t file, struct span member, struct member_maker *maker, int to)
+{
+    size_t from, at, bytes;
+    const member_kind kind = p->f->files[file].kind;
+    buf_clear(&p->fresh);
+    buf_clear(&p->whole);
+    bool inherits = warc_heirs_inherits(p->heirs, buf_span(&p->head), &from, &at);
+    status st = ST_OK;
+    if (inherits || warc_heirs_point(p->heirs, buf_span(&p->head), &p->fresh))
+        st = member_look(kind, member, RECORD_MAX, &p->whole, &bytes);
+    buf_clear(&p->fresh);
+    if (st == ST_OK && inherits) {
+        st = read_whole(p, from, at, &p->other);
+        if (st == ST_OK)
+            st = warc_heirs_promote(buf_span(&p->whole), buf_span(&p->other), &p->fresh);
+        if (st == ST_INVALID) /* stays a revisit: its body is not where it says */
+            st = ST_OK;
+    } else if (st == ST_OK && p->whole.n) {
+        (void)warc_heirs_point(p->heirs, buf_span(&p->whole), &p->fresh);
+    }
+    if (st != ST_OK || !p->fresh.n)
+        return st == ST_OK ? file_write_all(to, member) : st;
+    const struct span fresh = buf_span(&p->fresh);
+    buf_clear(&p->packed);
+    member_make(maker, &fresh, 1, &p->packed);
+    return file_write_all(to, buf_span(&p->packed));
+}
+
+static status copy_kept(struct purge *p, size_t file, struct span all, int to)
+{
+    const member_kind kind = p->f->files[file].kind;
+    struct member_maker *maker = member_maker_new(kind);
+    status st = ST_OK;
+    for (size_t at = 0, bytes = 0; st == ST_OK && at < all.n; at += bytes) {
+        buf_clear(&p->head);
+        st = member_look(kind, span_from(all, at), HEAD_MAX, &p->head, &bytes);
+        if (st == ST_OK && !must_go(p, buf_span(&p->head)))
+            st = keep_record(p, file, span_cut(all, at, bytes), maker, to);
+    }
+    member_maker_free(maker);
     return st;
 }
 
@@ -154,24 +206,26 @@ static void keep_time(int fd, const char *of)
         (void)!futimens(fd, (struct timespec[]){sb.st_atim, sb.st_mtim});
 }
 
-static status write_anew(const char *dir, const struct warc_name *n, struct purge *p, struct span file)
+static status write_anew(struct purge *p, size_t file, struct span all)
 {
+    const char *dir = p->f->dir;
+    const struct warc_name *n = &p->f->files[file];
     struct buf path = {0}, fresh = {0};
     warc_path(dir, &path, span_str(n->name), "");
     warc_path(dir, &fresh, span_str(n->name), NEW);
-    p->gone = p->gone_bytes = 0;
-    p->to = open(fresh.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    status st = p->to >= 0 ? walk(p, n->kind, file) : ST_IO;
+    int to = open(fresh.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    status st = to >= 0 ? copy_kept(p, file, all, to) : ST_IO;
     if (st == ST_OK) {
-        keep_time(p->to, path.p);
-        st = file_sync(p->to);
+        keep_time(to, path.p);
+        st = file_sync(to);
     }
-    if (p->to >= 0)
-        close(p->to);
-    p->to = -1;
+    int saved = errno;
+    if (to >= 0)
+        close(to);
+    errno = saved;
     if (st == ST_OK && rename(fresh.p, path.p) != 0)
         st = ST_IO;
-    int saved = errno;
+    saved = errno;
     if (st != ST_OK)
         (void)unlink(fresh.p);
     else
@@ -182,40 +236,60 @@ static status write_anew(const char *dir, const struct warc_name *n, struct purg
     return st == ST_OK ? file_sync_dir(dir) : st;
 }
 
-static status purge_file(const char *dir, const struct warc_name *n, bool is_dry, struct purge *p,
-                         struct warc_purged *out)
+/* Looks at the file, or, without `out`, writes it anew. */
+static status purge_file(struct purge *p, size_t file, struct warc_purged *out, bool *is_dirty)
 {
     struct buf path = {0};
     struct mapped *m = NULL;
+    const struct warc_name *n = &p->f->files[file];
     if (!n->bytes)
         return ST_OK;
-    status st = mapped_open(warc_path(dir, &path, span_str(n->name), ""), &m);
-    p->gone = p->gone_bytes = 0;
+    status st = mapped_open(warc_path(p->f->dir, &path, span_str(n->name), ""), &m);
     if (st == ST_OK)
-        st = walk(p, n->kind, mapped_span(m));
-    if (st == ST_OK && p->gone) {
-        note_name(out, n, p->gone_bytes);
-        out->records += p->gone;
-        if (!is_dry)
-            st = write_anew(dir, n, p, mapped_span(m));
-    }
+        st = out ? survey(p, file, mapped_span(m), out, is_dirty) : write_anew(p, file, mapped_span(m));
     mapped_free(m);
     buf_done(&path);
     return st;
 }
 
+static status purge_all(struct purge *p, bool is_dry, struct warc_purged *out, struct buf *why)
+{
+    size_t n = p->f->count;
+    bool *is_dirty = mem_alloc(n + 1);
+    status st = ST_OK, damaged = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < n; i++) {
+        st = purge_file(p, i, out, &is_dirty[i]);
+        if (st != ST_CORRUPT)
+            continue;
+        /* The others are gone over all the same. */
+        if (damaged == ST_OK && why)
+            buf_printf(why, "%s is damaged", p->f->files[i].name);
+        damaged = st;
+        is_dirty[i] = false;
+        st = ST_OK;
+    }
+    for (size_t i = n; st == ST_OK && !is_dry && i-- > 0;)
+        if (is_dirty[i])
+            st = purge_file(p, i, NULL, NULL);
+    free(is_dirty);
+    return st == ST_OK ? damaged : st;
+}
+
 status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, struct warc_purged *out, struct buf *why)
 {
     struct folder f;
-    struct purge p = {.fn = fn, .arg = arg, .to = -1};
+    struct purge p = {.f = &f, .fn = fn, .arg = arg, .heirs = warc_heirs_new()};
     *out = (struct warc_purged){0};
     status st = folder_open(&f, dir);
-    for (size_t i = 0; st == ST_OK && i < f.count; i++) {
-        st = purge_file(dir, &f.files[i], is_dry, &p, out);
-        if (st == ST_CORRUPT && why)
-            buf_printf(why, "%s is damaged", f.files[i].name);
-    }
+    if (st == ST_OK)
+        st = purge_all(&p, is_dry, out, why);
+    int saved = errno;
     folder_close(&f);
+    warc_heirs_free(p.heirs);
+    struct buf *const bufs[] = {&p.head, &p.whole, &p.other, &p.fresh, &p.packed};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
+        buf_done(bufs[i]);
+    errno = saved;
     return st;
 }
 

@@ -1,7 +1,8 @@
 /* warc_purge.h - takes records out of the WARC files of a folder (warc_files.h), and old files out of it.
  *
  * A file that has records to go is written anew without them beside the old one, synced, and renamed over it: a kill
- * leaves the one or the other. What is known of its bodies (seen/) goes too, so that bodies that come again are written
+ * leaves the one or the other. A revisit that stays and has its body in a record that goes becomes the response
+ * (warc_heirs.h). What is known of its bodies (seen/) goes too, so that bodies that come again are written
  * again. */
 #pragma once
 
@@ -17,7 +18,7 @@ struct warc_purged {
 };
 
 /* `is_dry`: only counts. ST_NOT_FOUND: no such folder; ST_BUSY: somebody writes there; ST_CORRUPT: a file that was
- * closed is damaged, `why` (may be NULL) names it. */
+ * closed is damaged and was left as it is, `why` (may be NULL) names the first; the others were gone over. */
 MUST_USE status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, struct warc_purged *out,
                            struct buf *why);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/rng.h"
+#include "codec/warc_read.h"
 #include "codec/zip.h"
 #include "store/file.h"
 #include "store/warc_files.h"
@@ -146,6 +147,170 @@ static void records_go_from_zstd_files(void **state)
     check_purge(MEMBER_ZSTD);
 }
 
+/* ---- bodies that others need ---- */
+
+struct told {
+    unsigned problems, responses, revisits;
+    struct buf of_2, refers; /* the block of the record of /2; what revisits refer to, a line each */
+};
+
+static status tell_record(void *self, const struct warc_record *r)
+{
+    struct told *t = self;
+    t->responses += r->type == WARC_TYPE_RESPONSE;
+    if (r->type == WARC_TYPE_RESPONSE && span_is(r->url, "http://even.example/2"))
+        buf_put(&t->of_2, r->block);
+    if (r->type != WARC_TYPE_REVISIT)
+        return ST_OK;
+    t->revisits++;
+    buf_printf(&t->refers, "%.*s %.*s\n", SPAN_ARG(r->refers_to_url), SPAN_ARG(r->refers_to_date));
+    return ST_OK;
+}
+
+static void tell_problem(void *self, uint64_t at, const char *what)
+{
+    ((struct told *)self)->problems++;
+}
+
+static void read_back(struct told *t)
+{
+    DIR *d = opendir(test_folder());
+    const struct warc_events events = {tell_record, tell_problem, t};
+    *t = (struct told){0};
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[TEST_PATH];
+        if (!span_starts(span_str(e->d_name), SPAN("orb-")))
+            continue;
+        test_path(path, e->d_name);
+        struct span text = test_read_file(path);
+        struct warc_reader *r = warc_reader_new(&(struct warc_reader_opts){0}, &events);
+        CHECK_STATUS("feed", warc_reader_feed(r, text), ST_OK);
+        CHECK_STATUS("end", warc_reader_end(r), ST_OK);
+        warc_reader_free(r);
+        free((char *)text.p);
+    }
+    closedir(d);
+    (void)buf_cstr(&t->of_2);
+    (void)buf_cstr(&t->refers);
+}
+
+/* /1 has the body, /2 and /3 the same one, /2 is asked for once more and did not change: a file each. */
+static void write_same(member_kind kind)
+{
+    struct rng rng;
+    struct warc_files *f = NULL;
+    struct buf why = {0}, out = {0};
+    rng_seed(&rng, 5);
+    clock_now = 1700000000000;
+    struct warc_files_opts o = {.dir = test_folder(),
+                                .kind = kind,
+                                .bytes_max = 600,
+                                .info = {.software = SPAN("orb"), .hostname = SPAN("box")},
+                                .wall = wall,
+                                .draw = draw,
+                                .draw_self = &rng};
+    struct warc_writer *w = warc_writer_new(kind, draw, &rng);
+    CHECK_STATUS("open", warc_files_open(&o, &f, &why), ST_OK);
+    static const char *const urls[] = {"http://even.example/1", "http://even.example/2", "http://even.example/3",
+                                       "http://even.example/2"};
+    for (unsigned i = 0; i < 4; i++, clock_now += 1000) {
+        struct warc_capture c = {.url = span_str(urls[i]),
+                                 .at = clock_now,
+                                 .request = SPAN("GET / HTTP/1.1\r\n\r\n"),
+                                 .head = SPAN("HTTP/1.1 200 OK\r\nX-Own: yes\r\n\r\n"),
+                                 .body = SPAN("the same for all of them")};
+        struct warc_original original = {.url = span_str(urls[0]),
+                                         .at = 1700000000000,
+                                         .payload = warc_payload_digest(&c),
+                                         .is_not_modified = i == 3};
+        if (i == 3) {
+            c.head = SPAN("HTTP/1.1 304 Not Modified\r\n\r\n");
+            c.body = (struct span){0};
+        }
+        buf_clear(&out);
+        warc_put_capture(w, &c, &original.payload, i ? &original : NULL, &out);
+        CHECK_STATUS("append", warc_files_append(f, buf_span(&out), NULL, 0), ST_OK);
+    }
+    warc_files_close(f);
+    warc_writer_free(w);
+    buf_done(&why);
+    buf_done(&out);
+}
+
+static bool is_first(void *arg, struct span url)
+{
+    return span_is(url, "http://even.example/1");
+}
+
+static void check_heirs(member_kind kind)
+{
+    struct told t;
+    struct warc_purged r;
+    struct buf all = {0};
+    unsigned files;
+    write_same(kind);
+    read_back(&t);
+    assert_int_equal(t.responses, 1);
+    assert_int_equal(t.revisits, 3);
+    assert_int_equal(t.problems, 0);
+    buf_done(&t.of_2);
+    buf_done(&t.refers);
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_first, NULL, &r, NULL), ST_OK);
+    assert_int_equal(r.records, 2);
+    buf_done(&r.names);
+    read_files(&all, &files);
+    assert_int_equal(times(&all, "http://even.example/1"), 0);
+    read_back(&t);
+    assert_int_equal(t.problems, 0);
+    assert_int_equal(t.responses, 1);
+    assert_int_equal(t.revisits, 2);
+    assert_string_equal(t.of_2.p, "HTTP/1.1 200 OK\r\nX-Own: yes\r\n\r\nthe same for all of them");
+    assert_string_equal(t.refers.p, "http://even.example/2 2023-11-14T22:13:21.000Z\n"
+                                    "http://even.example/2 2023-11-14T22:13:21.000Z\n");
+    buf_done(&t.of_2);
+    buf_done(&t.refers);
+    buf_done(&all);
+}
+
+static void a_body_that_others_need_goes_to_the_next(void **state)
+{
+    (void)state;
+    check_heirs(MEMBER_GZIP);
+}
+
+static void a_body_that_others_need_goes_to_the_next_in_zstd(void **state)
+{
+    (void)state;
+    check_heirs(MEMBER_ZSTD);
+}
+
+/* One damaged file must not keep the others from being gone over. */
+static void a_damaged_file_does_not_stop_the_others(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    struct buf why = {0};
+    char name[200] = "~", path[TEST_PATH];
+    write_files(MEMBER_GZIP, 20, 4000);
+    DIR *d = opendir(test_folder());
+    for (struct dirent *e; (e = readdir(d));)
+        if (span_starts(span_str(e->d_name), SPAN("orb-")) && strcmp(e->d_name, name) < 0)
+            snprintf(name, sizeof(name), "%s", e->d_name);
+    closedir(d);
+    test_path(path, name);
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "damage", 6, 900), 6);
+    close(fd);
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, &why), ST_CORRUPT);
+    CHECK("it is named", span_starts(buf_span(&why), span_str(name)));
+    assert_true(r.records > 10);
+    buf_done(&r.names);
+    buf_done(&why);
+    CHECK_STATUS("again", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_CORRUPT);
+    assert_int_equal(r.records, 0);
+    buf_done(&r.names);
+}
+
 static void the_oldest_files_go(void **state)
 {
     (void)state;
@@ -224,6 +389,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(records_go_from_gzip_files),
         TEST_IN_FOLDER(records_go_from_zstd_files),
+        TEST_IN_FOLDER(a_body_that_others_need_goes_to_the_next),
+        TEST_IN_FOLDER(a_body_that_others_need_goes_to_the_next_in_zstd),
+        TEST_IN_FOLDER(a_damaged_file_does_not_stop_the_others),
         TEST_IN_FOLDER(the_oldest_files_go),
         TEST_IN_FOLDER(files_that_are_written_anew_are_as_old_as_they_were),
         TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
