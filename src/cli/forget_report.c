@@ -23,6 +23,11 @@ static void put_warc(const struct forget_report *r, struct buf *out)
             put_safe(out, name);
             buf_putc(out, '\n');
         }
+    if (r->warc.others) {
+        buf_puts(out, "note      ");
+        put_number(out, r->warc.others, " archive there is", " archives there are");
+        buf_puts(out, " not of orb crawl: left as found\n");
+    }
 }
 
 void forget_report_text(const struct forget_report *r, struct buf *out)
@@ -73,6 +78,8 @@ void forget_report_json(const struct forget_report *r, struct buf *out)
         if (name.n)
             json_text(&j, name);
     json_close(&j, ']');
+    json_key(&j, "warc_others");
+    json_u64(&j, r->warc.others);
     json_close(&j, '}');
     buf_putc(out, '\n');
 }

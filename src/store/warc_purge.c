@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/pack.h"
 #include "store/file.h"
+#include "store/records.h"
 #include "store/warc_folder.h"
 #include "store/warc_heirs.h"
 
@@ -28,6 +30,7 @@ struct folder {
     const char *dir;
     struct warc_name *files; /* owned; by name, which is by age */
     size_t count, cap;
+    uint64_t others; /* archives that somebody else has put there */
     int lock;
 };
 
@@ -38,14 +41,35 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct warc_name *)a)->name, ((const struct warc_name *)b)->name);
 }
 
+static bool is_archive(struct span name)
+{
+    static const char *const ends[] = {".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        is |= span_ends(name, span_str(ends[i]));
+    return is;
+}
+
+/* A file that a run was writing anew when it was killed: the old one is there. */
+static bool is_left_over(struct span name)
+{
+    member_kind kind;
+    bool is_open;
+    return span_ends(name, SPAN(NEW)) &&
+           warc_parse_name(span_cut(name, 0, name.n - (sizeof(NEW) - 1)), &kind, &is_open);
+}
+
 static void note_file(struct folder *f, const char *name)
 {
     struct buf path = {0};
     struct stat sb;
     member_kind kind;
     bool is_open;
-    if (warc_parse_name(span_str(name), &kind, &is_open) && !is_open &&
-        stat(warc_path(f->dir, &path, span_str(name), ""), &sb) == 0) {
+    bool is_ours = warc_parse_name(span_str(name), &kind, &is_open);
+    f->others += !is_ours && is_archive(span_str(name));
+    if (is_left_over(span_str(name)))
+        (void)unlink(warc_path(f->dir, &path, span_str(name), ""));
+    if (is_ours && !is_open && stat(warc_path(f->dir, &path, span_str(name), ""), &sb) == 0) {
         f->files = mem_grow(f->files, &f->cap, f->count + 1, sizeof(*f->files));
         f->files[f->count++] =
             (struct warc_name){mem_str(span_str(name)), kind, (uint64_t)sb.st_size, (wall_ms)sb.st_mtim.tv_sec * 1000};
@@ -197,6 +221,32 @@ static status copy_kept(struct purge *p, size_t file, struct span all, int to)
     return st;
 }
 
+/* ---- what is known of bodies ---- */
+
+static status look_for_gone(void *arg, uint8_t type, struct span payload)
+{
+    struct purge *p = arg;
+    struct unpack u = unpack_of(payload);
+    (void)unpack_bytes(&u, WARC_NOTE_URL_AT);
+    struct span url = unpack_text(&u, HEAD_MAX);
+    return !u.bad && p->fn(p->arg, url) ? ST_END : ST_OK;
+}
+
+/* Files that were moved away have theirs still, with addresses. They only spare space. */
+static void purge_notes(struct purge *p)
+{
+    struct buf path = {0};
+    DIR *d = opendir(warc_path(p->f->dir, &path, SPAN("seen"), ""));
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (span_starts(span_str(e->d_name), SPAN("orb-")) &&
+            records_read(warc_notes_path(p->f->dir, &path, span_str(e->d_name)), WARC_NOTES_KIND, look_for_gone, p,
+                         NULL) == ST_END)
+            (void)unlink(path.p);
+    if (d)
+        closedir(d);
+    buf_done(&path);
+}
+
 /* The new file is as old as the one it replaces: warc_expire goes by that. One that cannot be told so is kept longer.
  */
 static void keep_time(int fd, const char *of)
@@ -272,6 +322,9 @@ static status purge_all(struct purge *p, bool is_dry, struct warc_purged *out, s
         if (is_dirty[i])
             st = purge_file(p, i, NULL, NULL);
     free(is_dirty);
+    if (st == ST_OK && !is_dry)
+        purge_notes(p);
+    out->others = p->f->others;
     return st == ST_OK ? damaged : st;
 }
 

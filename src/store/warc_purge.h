@@ -14,6 +14,7 @@ typedef bool warc_purge_fn(void *arg, struct span url);
 
 struct warc_purged {
     uint64_t files, records, bytes; /* files that had such records; bytes won */
+    uint64_t others;                /* web archives in the folder that are not ours, and were left as they are */
     struct buf names;               /* of those files, a line each; the caller frees it */
 };
 

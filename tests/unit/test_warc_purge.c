@@ -311,6 +311,58 @@ static void a_damaged_file_does_not_stop_the_others(void **state)
     buf_done(&r.names);
 }
 
+static void touch(const char *name)
+{
+    char path[TEST_PATH];
+    test_path(path, name);
+    CHECK_STATUS(name, file_replace(path, SPAN("something")), ST_OK);
+}
+
+static void what_is_not_ours_is_counted(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    char path[TEST_PATH];
+    write_files(MEMBER_GZIP, 4, 0);
+    touch("of-wget.warc.gz");
+    touch("old.arc");
+    touch("plain.warc");
+    touch("notes.txt");
+    touch("orb-20240101000000-00000-x.warc.gz.new"); /* of a run that was killed */
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_OK);
+    assert_int_equal(r.others, 3);
+    test_path(path, "of-wget.warc.gz");
+    assert_int_equal(access(path, F_OK), 0);
+    test_path(path, "orb-20240101000000-00000-x.warc.gz.new");
+    assert_int_equal(access(path, F_OK), -1);
+    buf_done(&r.names);
+}
+
+/* A WARC file may be moved away; what is known of its bodies names addresses. */
+static void notes_of_files_that_were_moved_go_too(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    unsigned left = 0;
+    char dir[TEST_PATH], path[TEST_PATH];
+    write_files(MEMBER_GZIP, 4, 0);
+    DIR *d = opendir(test_folder());
+    for (struct dirent *e; (e = readdir(d));)
+        if (span_starts(span_str(e->d_name), SPAN("orb-"))) {
+            test_path(path, e->d_name);
+            assert_int_equal(unlink(path), 0);
+        }
+    closedir(d);
+    CHECK_STATUS("purge", warc_purge(test_folder(), false, is_odd, NULL, &r, NULL), ST_OK);
+    test_path(dir, "seen");
+    d = opendir(dir);
+    for (struct dirent *e; (e = readdir(d));)
+        left += span_starts(span_str(e->d_name), SPAN("orb-"));
+    closedir(d);
+    assert_int_equal(left, 0);
+    buf_done(&r.names);
+}
+
 static void the_oldest_files_go(void **state)
 {
     (void)state;
@@ -392,6 +444,8 @@ int main(void)
         TEST_IN_FOLDER(a_body_that_others_need_goes_to_the_next),
         TEST_IN_FOLDER(a_body_that_others_need_goes_to_the_next_in_zstd),
         TEST_IN_FOLDER(a_damaged_file_does_not_stop_the_others),
+        TEST_IN_FOLDER(what_is_not_ours_is_counted),
+        TEST_IN_FOLDER(notes_of_files_that_were_moved_go_too),
         TEST_IN_FOLDER(the_oldest_files_go),
         TEST_IN_FOLDER(files_that_are_written_anew_are_as_old_as_they_were),
         TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
