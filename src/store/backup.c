@@ -432,7 +432,11 @@ static status read_pieces(struct reading *g, int fd, uint64_t all, backup_progre
 static status judge(struct reading *g, status st)
 {
     if (st == ST_OK && tar_reader_end(g->tar) != ST_OK)
-        st = bad(g, ST_CORRUPT, "it is cut short");
+        st = ST_CORRUPT;
+    if (st == ST_CORRUPT && !g->has_info)
+        return bad(g, st, "it is not a backup, or damaged from its beginning on");
+    if (st == ST_CORRUPT && !g->has_sums)
+        return bad(g, st, "it is cut short or damaged");
     if (st == ST_OK && !g->has_sums)
         st = bad(g, ST_CORRUPT, "its checksums are missing: not made by orb backup");
     if (st == ST_OK && !span_eq(buf_span(&g->sums), buf_span(&g->told_sums)))

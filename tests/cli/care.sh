@@ -32,6 +32,11 @@ holds backup_json '.files > 5 and .bytes > 10000 and .file_bytes > 1000 and .coo
 if [ "$(stat -c %a "$tmp/b.tar.zst")" = 600 ]; then ok backup_is_for_its_owner; else not_ok backup_is_for_its_owner "$(stat -c %a "$tmp/b.tar.zst")"; fi
 if ls -d "$tmp"/d/.backup-* >/dev/null 2>&1; then not_ok backup_leaves_nothing "$(ls -a "$tmp/d")"; else ok backup_leaves_nothing; fi
 
+echo 'no backup at all' >"$tmp/text"
+complains restore_of_something_else 3 'not a backup' restore "$tmp/text" "$tmp/x"
+run check "$tmp/text"
+has check_of_something_else 'not a backup' "$out"
+
 # Through a pipe, and what is no file is written to and not replaced.
 run backup --data "$tmp/d" -
 cp "$out" "$tmp/pipe.tar.zst"
