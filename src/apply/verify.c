@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "codec/zip.h"
 #include "store/contents.h"
+#include "store/fleet.h"
 #include "store/groups.h"
 #include "web/content.h"
 
@@ -348,9 +349,18 @@ static status check_all(struct verify *v, struct buf *why)
 static status check_database(struct verify *v)
 {
     struct buf what = {0};
+    struct fleet_store *fleet = NULL;
+    const char *name = "orb.db";
     status st = store_check(v->store, &what);
+    if (st == ST_OK && fleet_is_there(v->o->data_dir)) {
+        name = "fleet.db";
+        st = fleet_open(v->o->data_dir, &fleet, NULL);
+        if (st == ST_OK)
+            st = fleet_check(fleet, &what);
+        fleet_close(fleet);
+    }
     if (st == ST_CORRUPT) {
-        problem(v, "orb.db is damaged (%s): restore a backup", what.n ? buf_cstr(&what) : "it cannot be read");
+        problem(v, "%s is damaged (%s): restore a backup", name, what.n ? buf_cstr(&what) : "it cannot be read");
         v->is_past_repair = true;
         st = ST_OK;
     }

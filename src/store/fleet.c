@@ -252,6 +252,11 @@ status fleet_copy(struct fleet_store *f, const char *path)
     return st == ST_OK ? store_db_copy(f->db, path) : st;
 }
 
+status fleet_check(struct fleet_store *f, struct buf *what)
+{
+    return store_db_check(f->db, what);
+}
+
 bool fleet_is_there(const char *data_dir)
 {
     struct buf path = {0};

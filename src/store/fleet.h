@@ -32,6 +32,8 @@ void fleet_close(struct fleet_store *f);   /* what was not committed is rolled b
 
 /* All of it as it is now, in a new file that only its owner may read. Not in a transaction. */
 MUST_USE status fleet_copy(struct fleet_store *f, const char *path);
+/* As store_check. */
+MUST_USE status fleet_check(struct fleet_store *f, struct buf *what);
 
 MUST_USE status fleet_begin(struct fleet_store *f);
 /* Not ST_OK from the database: rolled back. Durable: with a fleet_sync; when that fails the rest is committed all the

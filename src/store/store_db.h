@@ -60,6 +60,8 @@ extern const char *const store_erase_sql[SQL_COUNT];  /* those of store_forgotte
 
 /* What an SQLite result code means to us; sets errno for ST_IO. ROW and DONE are ST_OK. */
 status store_db_status(sqlite3 *db, int rc);
+/* store_check of any database. */
+status store_db_check(sqlite3 *db, struct buf *what);
 /* A kept statement, ready to bind. */
 MUST_USE status store_db_take(struct store *s, store_sql which, sqlite3_stmt **out);
 /* Runs a statement that yields no rows, and resets it. */

@@ -138,10 +138,15 @@ static int note_first(void *arg, int count, char **values, char **names)
     return 0;
 }
 
+status store_db_check(sqlite3 *db, struct buf *what)
+{
+    status st = store_db_status(db, sqlite3_exec(db, "PRAGMA integrity_check(1)", note_first, what, NULL));
+    return st == ST_OK && what->n ? ST_CORRUPT : st;
+}
+
 status store_check(struct store *s, struct buf *what)
 {
-    status st = store_db_status(s->db, sqlite3_exec(s->db, "PRAGMA integrity_check(1)", note_first, what, NULL));
-    return st == ST_OK && what->n ? ST_CORRUPT : st;
+    return store_db_check(s->db, what);
 }
 
 /* ---- copying ---- */

@@ -549,10 +549,30 @@ static void the_file_is_its_owners_alone(void **state)
     fleet_close(open_fleet());
 }
 
+static void damage_is_found(void **state)
+{
+    (void)state;
+    struct buf what = {0};
+    char path[TEST_PATH];
+    struct fleet_store *f = open_fleet();
+    put(f, FLEET_BLOB, "a", "one");
+    CHECK_STATUS("whole", fleet_check(f, &what), ST_OK);
+    fleet_close(f);
+    test_path(path, "fleet.db");
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "XXXXXXXXXXXXXXXX", 16, 4096), 16);
+    close(fd);
+    f = open_fleet();
+    CHECK_STATUS("damaged", fleet_check(f, &what), ST_CORRUPT);
+    fleet_close(f);
+    buf_done(&what);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(kinds_are_apart_and_outlive_the_process),
+        TEST_IN_FOLDER(damage_is_found),
         TEST_IN_FOLDER(numbers_sort_as_numbers),
         TEST_IN_FOLDER(keys_and_values_have_ceilings),
         TEST_IN_FOLDER(walks_may_be_nested_and_stopped),
