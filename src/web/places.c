@@ -33,10 +33,12 @@ static void set_text(struct arena *a, struct places_item *p, const char *before,
     buf_done(&b);
 }
 
-/* "example.org." is the same host as "example.org", said more exactly. */
+/* "example.org." is the same host as "example.org", said more exactly. With two dots it is no name at all: "1.." would
+ * become an address. */
 static struct span bare(struct span host)
 {
-    return host.n > 1 && span_ends(host, SPAN(".")) ? span_cut(host, 0, host.n - 1) : host;
+    bool is_said = host.n > 1 && span_ends(host, SPAN(".")) && !span_ends(host, SPAN(".."));
+    return is_said ? span_cut(host, 0, host.n - 1) : host;
 }
 
 /* Other signs than '.' and '*' are folded to these. Such a name would be read back as a domain, or not at all. */
