@@ -47,10 +47,17 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool is_folder_entry(const char *path)
+/* A link to a folder is not followed, unless it was named: it may lead back here. */
+static bool is_wanted(const char *path, const char *name, unsigned depth)
 {
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+    struct stat s, target;
+    if (lstat(path, &s) != 0)
+        return false;
+    if (S_ISDIR(s.st_mode))
+        return name[0] != '.' && depth < FOLDER_DEPTH_MAX;
+    if (S_ISLNK(s.st_mode) && stat(path, &target) == 0 && S_ISDIR(target.st_mode))
+        return false;
+    return is_archive_name(span_str(name));
 }
 
 static int add_folder(const char *command, const char *dir, unsigned depth, struct import_files *out)
@@ -64,8 +71,7 @@ static int add_folder(const char *command, const char *dir, unsigned depth, stru
         const char *name = names[i]->d_name;
         buf_clear(&path);
         buf_printf(&path, "%s/%s", dir, name);
-        bool is_folder = name[0] != '.' && depth < FOLDER_DEPTH_MAX && is_folder_entry(buf_cstr(&path));
-        if (code == EXIT_DONE && (is_folder || is_archive_name(span_str(name))))
+        if (code == EXIT_DONE && is_wanted(buf_cstr(&path), name, depth))
             code = add_path(command, buf_cstr(&path), depth + 1, out);
         free(names[i]);
     }

@@ -111,6 +111,12 @@ cp "$samples/example-iana.org-chunked.warc.gz" "$samples/example-space-in-url.ar
 takes folder 1 '.files == 3 and .pages == 3' "$tmp/folder"
 run import --data "$tmp/d" --json "$tmp/folder"
 holds folder_again '.taken == 0 and .known == 4 and .pages == 3'
+# Links to folders may lead back; one that is named is meant.
+ln -s .. "$tmp/folder/below/up"
+ln -s . "$tmp/folder/self.warc"
+ln -s folder "$tmp/named"
+takes links_to_folders_are_not_followed 1 '.files == 3 and .pages == 3' "$tmp/folder"
+takes a_link_that_is_named_is 1 '.files == 3 and .pages == 3' "$tmp/named"
 run import --data "$tmp/p" --json - <"$samples/example.warc.gz"
 holds pipe '.pages == 1'
 run search --data "$tmp/d" --json 'illustrative examples'
