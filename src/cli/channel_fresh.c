@@ -3,6 +3,7 @@
 #include "cli/admin_call.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "plan/change_words.h"
 
 #define DAY_S 86400.0
 
@@ -26,23 +27,6 @@ static void put_when(struct buf *out, const struct json_node *o, const char *nam
         put_iso_time(out, (wall_ms)t);
     else
         buf_puts(out, never);
-}
-
-/* "about every 3.2 h (1.9 to 5.4 h)" of changes a day and their uncertainty, a factor. */
-static void put_rate(struct buf *out, double a_day, double factor)
-{
-    if (!(a_day > 0)) {
-        buf_puts(out, "not known yet");
-        return;
-    }
-    double gap = DAY_S * 1000 / a_day;
-    buf_puts(out, "about every ");
-    put_every(out, gap);
-    buf_puts(out, " (");
-    put_every(out, gap / factor);
-    buf_puts(out, " to ");
-    put_every(out, gap * factor);
-    buf_puts(out, " as likely as not)");
 }
 
 static void put_rule(struct buf *out, const struct json_node *c)
@@ -117,7 +101,11 @@ static void put_fresh(struct buf *out, const struct json_node *c)
     if (!is_visited)
         return;
     put_fact(out, "changes");
-    put_rate(out, json_member_number(f, "changes_a_day"), json_member_number(f, "uncertainty"));
+    double a_day = json_member_number(f, "changes_a_day");
+    if (a_day > 0)
+        change_words_range(out, a_day, json_member_number(f, "uncertainty"));
+    else
+        buf_puts(out, "not known yet");
     buf_printf(out, "; rank %.0f\n", json_member_number(f, "rank"));
     put_fact(out, "fresh");
     buf_printf(out, "%.1f %%\n", json_member_number(f, "freshness") * 100);

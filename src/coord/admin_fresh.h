@@ -63,10 +63,6 @@ void put_waiting_chart(struct buf *out, const struct fresh_times *t);
 void put_fresh_share(struct buf *out, double share);
 /* Importance: "1", "20.5", "1,234". */
 void put_weight(struct buf *out, double weight);
-/* "3 days", "5 h": the mean time between changes that come so often a day. */
-void put_gap(struct buf *out, double rate_a_day);
-/* "about every 3 days, between 1 and 8": with how sure that is, as a factor to both sides. */
-void put_gap_range(struct buf *out, double rate_a_day, double factor);
 
 /* ---- admin_pages_visits.c: what a channel's page says of its visits. coord.lock held ---- */
 void put_channel_visits(struct ask *r, struct buf *out, const struct c_channel *ch);

@@ -1,5 +1,4 @@
-/* admin_fresh_charts.c - charts of freshness as SVG, which need no script: how fresh, what was visited, what waits; and
- * how often something changes, in words. */
+/* admin_fresh_charts.c - charts of freshness as SVG, which need no script: how fresh, what was visited, what waits. */
 #include <math.h>
 #include <stdio.h>
 
@@ -42,62 +41,6 @@ void put_weight(struct buf *out, double weight)
         html_count(out, (uint64_t)(weight + 0.5));
     else
         buf_printf(out, "%.3g", weight < 0.001 ? 0 : weight);
-}
-
-static const struct {
-    double seconds;
-    const char *name;
-} units[] = {{86400, " days"}, {3600, " h"}, {60, " min"}, {1, " s"}};
-#define UNITS (sizeof(units) / sizeof(*units))
-#define GAP_MAX_DAYS 3650
-
-/* The unit in which it is more than one. */
-static size_t unit_of(double seconds)
-{
-    size_t i = 0;
-    while (i + 1 < UNITS && seconds < 1.5 * units[i].seconds)
-        i++;
-    return i;
-}
-
-static void put_time_span(struct buf *out, double seconds)
-{
-    size_t i = unit_of(seconds);
-    buf_printf(out, "%.0f%s", fmax(seconds / units[i].seconds, 1), units[i].name);
-}
-
-void put_gap(struct buf *out, double rate_a_day)
-{
-    if (rate_a_day * GAP_MAX_DAYS < 1)
-        buf_puts(out, "10 years or more");
-    else
-        put_time_span(out, 86400 / rate_a_day);
-}
-
-void put_gap_range(struct buf *out, double rate_a_day, double factor)
-{
-    if (rate_a_day * GAP_MAX_DAYS < 1) {
-        buf_puts(out, "hardly ever");
-        return;
-    }
-    double middle = 86400 / rate_a_day, low = middle / factor, high = middle * factor;
-    size_t i = unit_of(middle);
-    buf_puts(out, "about every ");
-    put_time_span(out, middle);
-    if (!(factor > 1))
-        return;
-    buf_puts(out, ", between ");
-    bool is_endless = high > GAP_MAX_DAYS * 86400.0;
-    if (low >= 0.95 * units[i].seconds && unit_of(high) == i && !is_endless) /* one unit for all three is said once */
-        buf_printf(out, "%.0f and %.0f", low / units[i].seconds, high / units[i].seconds);
-    else {
-        put_time_span(out, low);
-        buf_puts(out, " and ");
-        if (is_endless)
-            buf_puts(out, "10 years or more");
-        else
-            put_time_span(out, high);
-    }
 }
 
 /* ---- lines ---- */

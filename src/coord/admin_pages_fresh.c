@@ -8,6 +8,7 @@
 #include "coord/admin_pages.h"
 #include "coord/admin_plot.h"
 #include "io/clock.h"
+#include "plan/change_words.h"
 
 #define SITES_SHOWN 10
 #define SITE_NAME_SHOWN 120
@@ -127,7 +128,7 @@ static void put_age(struct buf *out, const struct fresh_sums *s)
 static void put_mean_gap(struct buf *out, const struct fresh_sums *s)
 {
     if (s->channels)
-        put_gap(out, s->rate / s->channels);
+        change_words_gap(out, s->rate / s->channels);
     else
         buf_puts(out, DASH);
 }
@@ -225,7 +226,7 @@ static void put_stalest(struct buf *out, const struct recrawling_figures *f, wal
             cell(&t);
             put_weight(out, s->weight);
             cell(&t);
-            put_gap(out, s->rate_a_day);
+            change_words_gap(out, s->rate_a_day);
             cell(&t);
             put_ago(out, s->visited, now);
             row_end(&t);

@@ -5,6 +5,7 @@
 #include "coord/admin_fresh.h"
 #include "coord/admin_pages.h"
 #include "io/clock.h"
+#include "plan/change_words.h"
 
 static void put_counted(struct buf *out, uint64_t n, const char *what)
 {
@@ -56,7 +57,7 @@ void put_channel_visits(struct ask *r, struct buf *out, const struct c_channel *
     buf_printf(out, "%u<span class=\"quietly\">of 0 (changes most often) to %u</span>", w.rank, RECRAWL_RANKS - 1);
     fact_end(out);
     fact(out, "Changes");
-    put_gap_range(out, w.rate_a_day, w.rate_factor);
+    change_words_range(out, w.rate_a_day, w.rate_factor);
     fact_end(out);
     fact(out, "Importance");
     put_weight(out, w.weight);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "codec/json.h"
 #include "crawl/engine.h"
+#include "plan/change_words.h"
 #include "plan/page_rate.h"
 #include "plan/trap.h"
 #include "store/fleet.h"
@@ -204,10 +205,13 @@ static void say_near_duplicates(struct question *q)
 
 static void say_rate(struct explain *e, uint64_t packed)
 {
+    struct buf words = {0};
     double factor, days = page_rate_days(packed, &factor);
-    if (packed)
-        fact_f(e, "rate", "changes", "about every %.3g days; %.3g to %.3g as likely as not", days, days / factor,
-               days * factor);
+    if (!packed)
+        return;
+    change_words_range(&words, 1 / days, factor);
+    fact(e, "rate", "changes", buf_span(&words));
+    buf_done(&words);
 }
 
 static status say_page(void *arg, const struct page *p)

@@ -4,6 +4,7 @@
 
 #include "coord/admin_fresh.h"
 #include "io/clock.h"
+#include "plan/change_words.h"
 #include "wire/fields.h"
 
 #define HOUR_MS (3600ll * 1000)
@@ -160,11 +161,12 @@ static void gaps_between_changes_in_words(void **state)
                  {24, 1.2, "about every 60 min, between 50 and 72"},
                  {86400, 3, "about every 1 s, between 1 s and 3 s"},
                  {1 / 3000.0, 4, "about every 3000 days, between 750 days and 10 years or more"},
+                 {1 / 3.0, 1000, "not known yet, perhaps every 3 days"},
                  {1e-9, 2, "hardly ever"},
                  {0, 2, "hardly ever"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct buf b = {0};
-        put_gap_range(&b, cases[i].rate_a_day, cases[i].factor);
+        change_words_range(&b, cases[i].rate_a_day, cases[i].factor);
         CHECK_SPAN(cases[i].want, buf_span(&b), span_str(cases[i].want));
         buf_done(&b);
     }
