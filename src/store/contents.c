@@ -82,8 +82,9 @@ static status read_record(uint8_t type, struct span payload, struct contents_rec
     if (u.bad || (type != REC_CONTENT && type != REC_GONE))
         return ST_CORRUPT;
     out->is_gone = type == REC_GONE;
-    out->content = span_from(payload, HEAD_BYTES);
-    return ST_OK;
+    if (!out->is_gone)
+        out->content = span_from(payload, HEAD_BYTES);
+    return out->content.n <= CONTENTS_RECORD_MAX ? ST_OK : ST_CORRUPT;
 }
 
 struct walk {
