@@ -347,13 +347,13 @@ static status feed(void *arg, struct span piece)
     return st;
 }
 
-status import_pages_run(struct import_pages *p, size_t file, bool *is_file)
+/* All records of a file. *is_file: it is the file that could not be read. */
+static status read_file(struct import_pages *p, size_t file, bool no_digests, const struct warc_events *events,
+                        bool *is_file)
 {
     struct feeding f = {.p = p};
-    const struct warc_reader_opts o = {0};
-    p->file = file;
-    p->told = 0;
-    p->reader = warc_reader_new(&o, &(struct warc_events){on_record, on_problem, p});
+    const struct warc_reader_opts o = {.no_digests = no_digests};
+    p->reader = warc_reader_new(&o, events);
     status st = import_file_read(&p->files->list[file], 0, UINT64_MAX, p->meter, feed, &f);
     if (st == ST_OK) {
         f.is_reader = true;
@@ -362,6 +362,14 @@ status import_pages_run(struct import_pages *p, size_t file, bool *is_file)
     warc_reader_free(p->reader);
     p->reader = NULL;
     *is_file = st == ST_IO && !f.is_reader;
+    return st;
+}
+
+status import_pages_run(struct import_pages *p, size_t file, bool *is_file)
+{
+    p->file = file;
+    p->told = 0;
+    status st = read_file(p, file, false, &(struct warc_events){on_record, on_problem, p}, is_file);
     if (p->told > PROBLEMS_SHOWN) {
         import_meter_clear(p->meter);
         (void)complain(0, "import: %s: %llu more like these", p->files->list[file].path,
@@ -385,18 +393,7 @@ static status on_record_again(void *self, const struct warc_record *r)
 
 static status look_again(struct import_pages *p, size_t file, bool *is_file)
 {
-    struct feeding f = {.p = p};
-    const struct warc_reader_opts o = {.no_digests = true};
-    p->reader = warc_reader_new(&o, &(struct warc_events){on_record_again, on_original_problem, p});
-    status st = import_file_read(&p->files->list[file], 0, UINT64_MAX, p->meter, feed, &f);
-    if (st == ST_OK) {
-        f.is_reader = true;
-        st = warc_reader_end(p->reader);
-    }
-    warc_reader_free(p->reader);
-    p->reader = NULL;
-    *is_file = st == ST_IO && !f.is_reader;
-    return st;
+    return read_file(p, file, true, &(struct warc_events){on_record_again, on_original_problem, p}, is_file);
 }
 
 status import_pages_rest(struct import_pages *p, size_t *file, bool *is_file)
