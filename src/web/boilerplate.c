@@ -8,7 +8,7 @@
 #define FIRST_CAP 1024u
 #define PAGE_BLOCKS_MAX 4096 /* of a page that count */
 #define LEFT_OUT 0x80000000u /* in block.site: it is boilerplate */
-#define COUNT_MAX UINT32_MAX
+#define COUNT_MAX (1u << 30)
 
 struct block {
     uint64_t id; /* of site and block together; 0: free */
@@ -147,7 +147,7 @@ static void make_room(struct boilerplate *b)
         return;
     }
     for (uint32_t rare = 1; b->block_count > BOILERPLATE_BLOCKS_MAX / 4 * 3; rare *= 2) {
-        if (rare > COUNT_MAX / 4) { /* nothing but boilerplate: it is decided anew */
+        if (rare > COUNT_MAX) { /* nothing but boilerplate: it is decided anew */
             for (size_t i = 0; i < b->block_cap; i++)
                 b->blocks[i].site &= ~LEFT_OUT;
             rare = 1;
@@ -268,6 +268,11 @@ void boilerplate_each(const struct boilerplate *b, boilerplate_row_fn *fn, void 
     }
 }
 
+static uint32_t count_of(const uint64_t row[BOILERPLATE_ROW])
+{
+    return (uint32_t)row[2] < COUNT_MAX ? (uint32_t)row[2] : COUNT_MAX;
+}
+
 void boilerplate_load(struct boilerplate *b, const uint64_t row[BOILERPLATE_ROW])
 {
     if (!row[0])
@@ -275,7 +280,7 @@ void boilerplate_load(struct boilerplate *b, const uint64_t row[BOILERPLATE_ROW]
     if (!row[1]) {
         struct site *s = enter_site(b, row[0]);
         if (s) {
-            s->pages = (uint32_t)row[2];
+            s->pages = count_of(row);
             s->epoch = epoch_of(s->pages);
         }
         return;
@@ -284,8 +289,7 @@ void boilerplate_load(struct boilerplate *b, const uint64_t row[BOILERPLATE_ROW]
     if (!s || block_slot(b, row[0])->id)
         return;
     make_room(b);
-    *block_slot(b, row[0]) = (struct block){.id = row[0],
-                                            .count = (uint32_t)row[2],
-                                            .site = (uint32_t)(s - b->sites) | ((uint32_t)(row[2] >> 32) & LEFT_OUT)};
+    *block_slot(b, row[0]) = (struct block){
+        .id = row[0], .count = count_of(row), .site = (uint32_t)(s - b->sites) | ((uint32_t)(row[2] >> 32) & LEFT_OUT)};
     b->block_count++;
 }

@@ -278,6 +278,17 @@ static void memory_is_bounded_and_what_is_common_stays(void **state)
     boilerplate_free(b);
 }
 
+static void rows_of_blocks_that_all_are_common_find_room(void **state)
+{
+    (void)state;
+    struct boilerplate *b = boilerplate_new();
+    boilerplate_load(b, (uint64_t[]){1, 0, UINT32_MAX});
+    for (uint64_t i = 1; i <= BOILERPLATE_BLOCKS_MAX + 1; i++)
+        boilerplate_load(b, (uint64_t[]){i, 1, UINT64_MAX});
+    CHECK("bounded", boilerplate_memory(b) <= BOILERPLATE_MEMORY_MAX);
+    boilerplate_free(b);
+}
+
 static void skip_menu(void *arg, const uint64_t *blocks, size_t n, bool *is_left_out)
 {
     for (size_t i = 0; i < n; i++)
@@ -363,6 +374,7 @@ int main(void)
         cmocka_unit_test(it_stays_as_decided_until_the_site_has_doubled),
         cmocka_unit_test(rows_bring_it_back),
         cmocka_unit_test(memory_is_bounded_and_what_is_common_stays),
+        cmocka_unit_test(rows_of_blocks_that_all_are_common_find_room),
         cmocka_unit_test(boilerplate_does_not_count_in_a_fingerprint),
         cmocka_unit_test(titles_agree_when_most_of_their_words_do),
     };
