@@ -3,7 +3,8 @@
 # The sample web from its seeds: the pages found are those the sample says are there, and nothing forbidden is asked for.
 . "$(dirname "$0")/lib.sh"
 
-# Calm sites by default; with FULL=1 the slow, busy, flaky, closed and endless ones too.
+# Calm sites; with FULL=1 the slow, busy, flaky, closed and endless ones too, in a run of their own.
+[ -z "${FULL:-}" ] || FULL="" sh "$0" || exit
 part=calm
 [ "${FULL:-}" ] && part=sites
 # A site whose robots.txt is down is waited for longer than this; the flaky one comes back after a minute.

@@ -290,7 +290,7 @@ static void a_damaged_file_does_not_stop_the_others(void **state)
     (void)state;
     struct warc_purged r;
     struct buf why = {0};
-    char name[200] = "~", path[TEST_PATH];
+    char name[256] = "~", path[TEST_PATH];
     write_files(MEMBER_GZIP, 20, 4000);
     DIR *d = opendir(test_folder());
     for (struct dirent *e; (e = readdir(d));)
