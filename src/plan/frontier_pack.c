@@ -96,9 +96,10 @@ static wall_ms wall_of(mono_ms t, mono_ms now, wall_ms wall)
     return t - now > INT64_MAX - wall ? INT64_MAX : wall + (t - now);
 }
 
+/* Rounded: what was unpacked is a little below its microsecond as often as above it. */
 static void pack_millis(struct buf *out, double ms)
 {
-    pack_var(out, ms < 0 ? 0 : (uint64_t)(ms * 1000) + 1);
+    pack_var(out, ms < 0 ? 0 : (uint64_t)(ms * 1000 + 0.5) + 1);
 }
 
 /* All but the queue. */
