@@ -265,7 +265,8 @@ void shard_fetch(struct shard *s, struct job *j, struct span url, const struct a
 /* ---- visit.c ---- */
 /* `said`: what the channel's program said of the page; NULL: nothing. */
 void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, const struct program_result *said);
-void visit_refused(struct shard *s, struct job *j);
+/* A page that is not asked for: robots.txt forbids it, or its site does not answer. */
+void visit_without_request(struct shard *s, struct job *j);
 
 /* ---- programs.c ---- */
 /* True: a program is asked about the page, and visit_page follows with its answer. */

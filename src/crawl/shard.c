@@ -448,8 +448,8 @@ static void start(struct shard *s, const struct lease *lease)
     j->shard = s;
     j->lease = *lease;
     j->dns_us = -1;
-    if (lease->kind == LEASE_REFUSED) {
-        visit_refused(s, j);
+    if (lease->kind == LEASE_REFUSED || lease->kind == LEASE_UNREACHABLE) {
+        visit_without_request(s, j);
         return;
     }
     if (s->dns_took.n) {

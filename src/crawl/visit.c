@@ -570,12 +570,13 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, co
     finish_page(s, j, &sum, finds.urls);
 }
 
-void visit_refused(struct shard *s, struct job *j)
+void visit_without_request(struct shard *s, struct job *j)
 {
     struct summary sum;
     describe(s, j, &sum);
-    sum.is_refused = true;
-    sum.reason = j->lease.rule;
+    sum.is_refused = j->lease.kind == LEASE_REFUSED;
+    sum.failure = (uint8_t)j->lease.failure;
+    sum.reason = sum.is_refused ? j->lease.rule : SPAN("the host answers, but not at this scheme and port");
     j->result = (struct frontier_result){.st = ST_OK, .retry_after_ms = -1};
     finish_page(s, j, &sum, NULL);
 }

@@ -8,10 +8,6 @@
 #include "plan/frontier_internal.h"
 
 #define ROBOTS_FAILING_MAX_MS (30ll * 86400 * 1000) /* RFC 9309 2.3.1.4: after that, as if there were none */
-#define SILENT_HOSTS 3      /* fall silent one after the other, and nobody answers in between: it is not them */
-#define LINE_RETRY_MS 10000 /* then each is tried again after that */
-#define LINE_MAX_MS (15ll * 60 * 1000) /* but not for ever: they may be the last ones, and gone */
-#define SMOOTHING 0.25                 /* weight of the newest server time */
 
 struct frontier *frontier_new(const struct frontier_opts *opts)
 {
@@ -174,137 +170,6 @@ bool frontier_next_unresolved(struct frontier *f, mono_ms now, struct span *host
     return true;
 }
 
-/* ---- failures of a host ---- */
-
-static bool is_definite(status st)
-{
-    return st == ST_DNS || st == ST_CONNECT || st == ST_TLS || st == ST_REFUSED;
-}
-
-/* No connection, and addresses that were not tried yet. */
-static bool has_other_addr(const struct host *h, const struct frontier_result *r)
-{
-    return (r->st == ST_CONNECT || r->st == ST_TIMEOUT) && h->failures + 1 < h->addr_choices;
-}
-
-/* Nobody answers, and several did before: that is our line, or the machine slept. Hosts are not blamed for it. */
-static bool is_silence(const struct host *h, const struct frontier_result *r)
-{
-    return h->successes > 0 && (r->st == ST_TIMEOUT || r->st == ST_CONNECT || r->st == ST_DNS);
-}
-
-static bool is_our_line(const struct frontier *f, const struct host *h, const struct frontier_result *r)
-{
-    unsigned silent = f->silent + (h->silent_in != f->silence);
-    if (f->is_silent_long && !f->is_doubted)
-        return false;
-    return is_silence(h, r) && silent >= (f->is_doubted ? 1 : SILENT_HOSTS);
-}
-
-/* True: it is the line. */
-static bool note_silence(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
-{
-    if (!f->silent)
-        f->silent_since = now;
-    f->is_silent_long = now - f->silent_since > LINE_MAX_MS;
-    bool is_line = is_our_line(f, h, r);
-    if (is_silence(h, r) && h->silent_in != f->silence) {
-        h->silent_in = f->silence;
-        f->silent++;
-    }
-    f->is_down |= is_line;
-    return is_line;
-}
-
-/* Somebody answered. When the line was down, those who fell silent with it are asked again at once. */
-static void end_silence(struct frontier *f, mono_ms now)
-{
-    uint64_t silence = f->silence;
-    bool was_down = f->is_down;
-    size_t at = 0;
-    if (!f->silent)
-        return;
-    f->silence++;
-    f->silent = 0;
-    f->is_down = f->is_silent_long = false;
-    for (struct host *h; was_down && (h = table_next(&f->hosts, &at));) {
-        if (h->silent_in != silence)
-            continue;
-        h->failures = 0;
-        if (h->next_ok > now + h->pace.delay_ms)
-            h->next_ok = now + h->pace.delay_ms;
-        host_update(f, h);
-    }
-}
-
-/* A host that never answered in this run and fails in a way that waiting does not mend is given up at once: a misspelt
- * name must not keep a person waiting. One that did answer gets its back-off first. A host given up keeps all its URLs
- * for the next run. */
-static bool gives_up(const struct host *h, const struct frontier_result *r)
-{
-    bool hopeless = h->successes == 0 && is_definite(r->st) && !has_other_addr(h, r);
-    return hopeless || r->st == ST_REFUSED || h->failures + 1 >= FRONTIER_HOST_FAILURES_MAX;
-}
-
-static void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
-{
-    if (note_silence(f, h, now, r)) {
-        h->last_failure = r->st;
-        mono_ms next = now + LINE_RETRY_MS + (int64_t)rng_below(&f->rng, LINE_RETRY_MS / 2);
-        h->next_ok = next > h->next_ok ? next : h->next_ok;
-        return;
-    }
-    bool other = has_other_addr(h, r);
-    h->is_given_up |= gives_up(h, r);
-    h->failures++;
-    h->failures_total++;
-    h->last_failure = r->st;
-    h->last_http = r->st == ST_OK ? r->http_status : 0;
-    int64_t wait = other ? h->pace.delay_ms : pace_backoff(&f->o.pace, h->failures, &f->rng);
-    if (r->st == ST_CONNECT || r->st == ST_TIMEOUT)
-        h->addr_expires = 0; /* look again: it may have moved, or has another */
-    if (r->retry_after_ms >= 0) {
-        int64_t asked = r->retry_after_ms;
-        if (asked > f->o.pace.retry_after_max_ms)
-            asked = f->o.pace.retry_after_max_ms;
-        /* The server knows best how long; we only never come back sooner than the ordinary delay. */
-        wait = asked > h->pace.delay_ms ? asked : h->pace.delay_ms;
-    }
-    if (now + wait > h->next_ok)
-        h->next_ok = now + wait;
-}
-
-/* The pause after a request, by what is known of the host now. */
-void host_rest(struct frontier *f, struct host *h, mono_ms now)
-{
-    host_repace(f, h);
-    if (h->pace.delay_ms > 0 && now + h->pace.delay_ms > h->next_ok)
-        h->next_ok = now + h->pace.delay_ms;
-}
-
-static void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
-{
-    bool was_down = f->is_down;
-    end_silence(f, now);
-    h->failures = 0;
-    h->successes++;
-    h->last_failure = ST_OK;
-    h->last_http = r->http_status;
-    if (r->connect_us > 0) {
-        double rtt = r->connect_us / 1000.0;
-        if (h->rtt_ms < 0 || rtt < h->rtt_ms)
-            h->rtt_ms = rtt;
-    }
-    if (was_down) /* that took so long because of the line */
-        return;
-    double server = r->total_us / 1000.0 - (r->connect_us > 0 ? r->connect_us / 1000.0 : 0);
-    if (h->rtt_ms > 0)
-        server -= h->rtt_ms; /* the request's own round trip */
-    if (server < 0)
-        server = 0;
-    h->server_ms = h->server_ms < 0 ? server : h->server_ms + SMOOTHING * (server - h->server_ms);
-}
-
 void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr,
                        mono_ms expires, unsigned choices)
 {
@@ -397,6 +262,14 @@ static void describe(const struct lent *l, struct lease *out)
     }
 }
 
+static void lend_robots(struct frontier *f, struct host *h, unsigned site, mono_ms now, struct lease *out)
+{
+    struct lent *l = lend(f, h, LEASE_ROBOTS, site, NULL);
+    h->has_robots_lent = true;
+    count_request(f, l, now);
+    describe(l, out);
+}
+
 /* One step with the host that is due: true when something was lent. */
 static status lend_from(struct frontier *f, struct host *h, mono_ms now, struct lease *out, bool *lent)
 {
@@ -423,16 +296,19 @@ static status lend_from(struct frontier *f, struct host *h, mono_ms now, struct 
         host_update(f, h);
         return ST_OK;
     }
-    struct site *site = &h->sites[e->site];
-    struct lent *l;
-    if (!site->rules || site->rules_expire <= now) {
-        l = lend(f, h, LEASE_ROBOTS, e->site, NULL);
-        h->has_robots_lent = true;
-        count_request(f, l, now);
-        describe(l, out);
+    const struct site *site = &h->sites[e->site];
+    int other = site_is_away(site, now) && !h->successes ? host_other_site(h, e->site, now) : -1;
+    if (other >= 0) { /* whether the host is there at all */
+        lend_robots(f, h, (unsigned)other, now, out);
+    } else if (site_is_away(site, now)) {
+        describe(lend(f, h, LEASE_UNREACHABLE, e->site, queue_pop(f, h)), out);
+        out->failure = site->last_failure;
+        host_update(f, h);
+    } else if (!site->rules || site->rules_expire <= now) {
+        lend_robots(f, h, e->site, now, out);
     } else {
         struct robots_verdict v = robots_check(site->rules, span_of(e->text, e->target_len));
-        l = lend(f, h, v.allowed ? LEASE_PAGE : LEASE_REFUSED, e->site, queue_pop(f, h));
+        struct lent *l = lend(f, h, v.allowed ? LEASE_PAGE : LEASE_REFUSED, e->site, queue_pop(f, h));
         if (v.allowed)
             count_request(f, l, now);
         else
@@ -514,7 +390,7 @@ static bool retries(const struct frontier *f, const struct lent *l, const struct
     if (l->kind != LEASE_PAGE || l->is_dropped)
         return false;
     bool is_server_error = r->st == ST_OK && r->http_status >= 500;
-    if (is_our_line(f, l->host, r) || (concerns_host(r) && gives_up(l->host, r)))
+    if (failure_is_our_line(f, l->host, r) || (concerns_host(r) && host_gives_up(l->host, r)))
         return true;
     return (concerns_host(r) || is_server_error) && l->entry->tries + 1 < FRONTIER_TRIES_MAX;
 }
@@ -528,12 +404,16 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
 {
     struct lent *l = lent_get(f, lease);
     struct host *h = l->host;
-    bool again = retries(f, l, r), is_line = is_our_line(f, h, r);
+    bool again = retries(f, l, r), is_line = failure_is_our_line(f, h, r);
     if (l->kind == LEASE_PAGE) {
-        if (concerns_host(r))
+        if (!is_line && failure_is_of_site(h, l->site, now, r))
+            site_failed(&h->sites[l->site], now, r->st);
+        else if (concerns_host(r))
             host_failed(f, h, now, r);
         else if (r->st == ST_OK)
             host_answered(f, h, now, r);
+        if (r->st == ST_OK)
+            site_answered(&h->sites[l->site]);
         host_rest(f, h, now);
         l->entry->tries += !is_line;
         if (again)
@@ -562,19 +442,20 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
         s->failing_since = 0;
         host_answered(f, h, now, r);
     } else {
-        if (!s->failing_since && !is_our_line(f, h, r))
+        bool is_line = failure_is_our_line(f, h, r);
+        if (!s->failing_since && !is_line)
             s->failing_since = wall;
-        host_failed(f, h, now, r);
+        if (!is_line && failure_is_of_site(h, l->site, now, r))
+            site_failed(s, now, r->st);
+        else
+            host_failed(f, h, now, r);
     }
+    if (r->st == ST_OK)
+        site_answered(s);
     host_rest(f, h, now);
     uncount_request(f, l);
     lent_free(f, l);
     host_update(f, h);
-}
-
-void frontier_doubt(struct frontier *f, bool is_doubted)
-{
-    f->is_doubted = is_doubted;
 }
 
 /* ---- the whole ---- */
@@ -607,19 +488,6 @@ void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_coun
 bool frontier_is_idle(const struct frontier *f)
 {
     return f->lent.n == 0 && !f->unresolved && !heap_top(&f->nets);
-}
-
-void frontier_revive(struct frontier *f, mono_ms now)
-{
-    size_t at = 0;
-    for (struct host *h; (h = table_next(&f->hosts, &at));) {
-        if (!h->is_given_up)
-            continue;
-        h->is_given_up = false;
-        h->failures = 0;
-        h->next_ok = now + h->pace.delay_ms;
-        host_update(f, h);
-    }
 }
 
 void frontier_rest(struct frontier *f, mono_ms now)

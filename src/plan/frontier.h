@@ -10,7 +10,8 @@
  * frontier_add puts it in its host's queue; a host without an address comes out of frontier_next_unresolved and waits
  * for frontier_resolved; a site without robots.txt is lent as LEASE_ROBOTS first and waits for frontier_robots; then
  * LEASE_PAGE, and frontier_done or frontier_retry gives the host back. A URL that robots.txt forbids is lent as
- * LEASE_REFUSED: no request, the caller only writes it down.
+ * LEASE_REFUSED: no request, the caller only writes it down. So is one of a site (scheme and port) where nobody is,
+ * while the host answers at another: LEASE_UNREACHABLE.
  *
  * Does no I/O and never reads the clock: callers pass `now`. One thread, no locks. Copies what it is given. Queues
  * longer than FRONTIER_HOST_URLS are put away in runs through the owner's callbacks and brought back in order. */
@@ -21,11 +22,13 @@
 #include "web/robots.h"
 #include "web/url.h"
 
-#define FRONTIER_HOST_URLS 1000      /* URLs of a host in memory, about */
-#define FRONTIER_RUN_URLS 500        /* URLs in a run that is put away */
-#define FRONTIER_SITES_MAX 64        /* scheme and port pairs of one host */
-#define FRONTIER_TRIES_MAX 3         /* requests for one page before it is an error */
-#define FRONTIER_HOST_FAILURES_MAX 5 /* failures in a row before a host is given up until the next run */
+#define FRONTIER_HOST_URLS 1000             /* URLs of a host in memory, about */
+#define FRONTIER_RUN_URLS 500               /* URLs in a run that is put away */
+#define FRONTIER_SITES_MAX 64               /* scheme and port pairs of one host */
+#define FRONTIER_TRIES_MAX 3                /* requests for one page before it is an error */
+#define FRONTIER_HOST_FAILURES_MAX 5        /* failures in a row before a host is given up until the next run */
+#define FRONTIER_SITE_FAILURES_MAX 2        /* the same of a site that never answered, at a host that does elsewhere */
+#define FRONTIER_SITE_AWAY_MS (3600 * 1000) /* then it is not asked for so long */
 
 struct frontier;
 
@@ -86,7 +89,7 @@ bool frontier_next_unresolved(struct frontier *f, mono_ms now, struct span *host
 void frontier_resolved(struct frontier *f, mono_ms now, struct span host, status st, const struct addr *addr,
                        mono_ms expires, unsigned choices);
 
-typedef enum lease_kind { LEASE_PAGE, LEASE_ROBOTS, LEASE_REFUSED } lease_kind;
+typedef enum lease_kind { LEASE_PAGE, LEASE_ROBOTS, LEASE_REFUSED, LEASE_UNREACHABLE } lease_kind;
 
 struct lease {
     uint64_t id;
@@ -100,6 +103,7 @@ struct lease {
     bool is_known;
     struct span etag, last_modified;
     struct span rule; /* LEASE_REFUSED: the line of robots.txt */
+    status failure;   /* LEASE_UNREACHABLE: why */
 };
 
 /* Lends the next URL due at `now`. ST_AGAIN: nothing is due before *wake (MONO_NEVER: nothing until something else

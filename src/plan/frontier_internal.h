@@ -40,6 +40,10 @@ struct site {
     struct robots *rules; /* owned; NULL: not known */
     mono_ms rules_expire;
     wall_ms failing_since; /* robots.txt answers 5xx or not at all; 0: fine */
+    bool has_answered;     /* in this run */
+    unsigned failures;     /* in a row, while it never answered and the host may elsewhere */
+    status last_failure;
+    mono_ms away_until; /* until then nobody is there; 0: not away */
 };
 
 struct net {
@@ -133,8 +137,18 @@ struct frontier {
     bool is_doubted; /* frontier_doubt */
 };
 
-/* frontier.c */
+/* frontier_failures.c */
+bool failure_is_our_line(const struct frontier *f, const struct host *h, const struct frontier_result *r);
+bool failure_is_of_site(const struct host *h, unsigned site, mono_ms now, const struct frontier_result *r);
+bool host_gives_up(const struct host *h, const struct frontier_result *r); /* after this one */
+void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
+void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
 void host_rest(struct frontier *f, struct host *h, mono_ms now); /* the pause after a request */
+void site_failed(struct site *s, mono_ms now, status st);
+void site_answered(struct site *s);
+bool site_is_away(const struct site *s, mono_ms now);
+/* Another scheme or port of the host, where somebody may be. -1: none. */
+int host_other_site(const struct host *h, unsigned site, mono_ms now);
 
 /* frontier_host.c */
 struct host *host_find(const struct frontier *f, struct span name);

@@ -51,6 +51,10 @@ run crawl --data "$tmp/d6" "$@" --exclude '*/p/1*' "$site"
 holds exclude '.pages == 49'
 run crawl --data "$tmp/d7" "$@" --include "re:/p/[0-9]\\.html" "$site"
 holds include '.pages == 10'
+# A start page over HTTPS where only HTTP is spoken costs itself, not the host.
+printf '%s\n' "https://big0.example:$port/p/0.html" "$site" >"$tmp/both"
+run crawl --data "$tmp/both-data" "$@" --max-time 60s --seeds "$tmp/both"
+holds a_dead_scheme_costs_itself '.end == "complete" and .pages == 60 and .errors == 1'
 run crawl --data "$tmp/d8" "$@" --delay 200 --max-time 1s "$site"
 holds time_limit '.end == "time" and .pages < 60'
 run crawl --data "$tmp/d8" "$@" --log "$tmp/log" --log-level debug "$site"

@@ -149,6 +149,123 @@ static void tries_the_other_address_before_it_gives_up(void **state)
     world_done(&w);
 }
 
+static const struct frontier_result bad_certificate = {.st = ST_TLS, .retry_after_ms = -1};
+
+/* Takes the next lease of any kind, moving the clock to it. */
+static bool next_lease(struct world *w, struct lease *out)
+{
+    mono_ms wake = 0;
+    resolve_all(w);
+    while (frontier_take(w->f, w->now, out, &wake) == ST_AGAIN) {
+        if (wake != MONO_NEVER)
+            w->now = wake;
+        else if (!resolve_all(w))
+            return false;
+    }
+    return true;
+}
+
+/* Answers everything over HTTP; over HTTPS nothing. Counts what was lent by its kind. */
+static void crawl_over_http_alone(struct world *w, unsigned counts[4])
+{
+    struct lease l;
+    memset(counts, 0, 4 * sizeof(*counts));
+    while (next_lease(w, &l)) {
+        bool is_http = span_starts(l.url, SPAN("http://"));
+        counts[l.kind]++;
+        if (l.kind == LEASE_UNREACHABLE)
+            CHECK("only of the site that is away", !is_http && l.failure == ST_TLS);
+        if (l.kind == LEASE_ROBOTS && is_http)
+            answer_robots(w, &l, "");
+        else if (l.kind == LEASE_ROBOTS)
+            frontier_robots(w->f, w->now, 0, l.id, NULL, 0, &bad_certificate);
+        else
+            assert_false(frontier_done(w->f, w->now, l.id, &good));
+    }
+}
+
+static void a_host_is_not_blamed_for_a_site_where_nobody_is(void **state)
+{
+    static const struct {
+        const char *label, *urls[5];
+    } cases[] = {
+        {"after a page",
+         {"http://a.example/1", "https://a.example/2", "http://a.example/3", "https://a.example/4",
+          "http://a.example/5"}},
+        {"at first",
+         {"https://a.example/2", "https://a.example/4", "http://a.example/1", "http://a.example/3",
+          "http://a.example/5"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct world w;
+        unsigned counts[4];
+        struct frontier_counts c;
+        world_init(&w, 1000);
+        mono_ms begun = w.now;
+        for (unsigned k = 0; k < 5; k++)
+            add(&w, cases[i].urls[k]);
+        crawl_over_http_alone(&w, counts);
+        CHECK(cases[i].label, counts[LEASE_PAGE] == 3 && counts[LEASE_UNREACHABLE] == 2 && counts[LEASE_ROBOTS] == 3);
+        CHECK("without a back-off", w.now - begun < 10 * 1000);
+        frontier_counts(w.f, w.now, &c);
+        CHECK("nothing is left", c.urls == 0 && c.hosts_given_up == 0);
+
+        /* It is left alone for a while, or until somebody wants to know again. */
+        add(&w, "https://a.example/6");
+        crawl_over_http_alone(&w, counts);
+        CHECK("still away", counts[LEASE_UNREACHABLE] == 1 && counts[LEASE_ROBOTS] == 0);
+        frontier_revive(w.f, w.now);
+        add(&w, "https://a.example/7");
+        crawl_over_http_alone(&w, counts);
+        CHECK("asked again", counts[LEASE_UNREACHABLE] == 1 && counts[LEASE_ROBOTS] == 2);
+        w.now += FRONTIER_SITE_AWAY_MS;
+        add(&w, "https://a.example/8");
+        crawl_over_http_alone(&w, counts);
+        CHECK("an hour later", counts[LEASE_UNREACHABLE] == 1 && counts[LEASE_ROBOTS] == 2);
+        world_done(&w);
+    }
+}
+
+static void a_host_where_no_site_answers_is_given_up_with_all_its_urls(void **state)
+{
+    struct world w;
+    struct lease l;
+    struct frontier_counts c;
+    unsigned asked = 0;
+    world_init(&w, 1000);
+    add(&w, "https://a.example/1");
+    add(&w, "http://a.example/2");
+    for (const struct frontier_result r = {.st = ST_CONNECT, .retry_after_ms = -1}; next_lease(&w, &l); asked++) {
+        assert_int_equal(l.kind, LEASE_ROBOTS);
+        frontier_robots(w.f, w.now, 0, l.id, NULL, 0, &r);
+    }
+    frontier_counts(w.f, w.now, &c);
+    CHECK("both were asked", asked == FRONTIER_SITE_FAILURES_MAX + 1);
+    CHECK("given up", c.hosts_given_up == 1 && c.urls_given_up == 2);
+    world_done(&w);
+}
+
+/* A site that has answered does so no more: that is the host. */
+static void a_site_that_answered_before_is_waited_for(void **state)
+{
+    struct world w;
+    struct lease l;
+    mono_ms wake;
+    world_init(&w, 1000);
+    add(&w, "http://a.example/1");
+    add(&w, "https://a.example/2");
+    add(&w, "https://a.example/3");
+    for (int i = 0; i < 2; i++) {
+        assert_true(next_page(&w, "", &l));
+        frontier_done(w.f, w.now, l.id, &good);
+    }
+    assert_true(next_page(&w, "", &l));
+    assert_true(frontier_done(w.f, w.now, l.id, &timeout));
+    CHECK_STATUS("backs off", frontier_take(w.f, w.now, &l, &wake), ST_AGAIN);
+    assert_in_range(wake - w.now, 60000, 75000);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +274,9 @@ int main(void)
         cmocka_unit_test(hosts_are_not_blamed_for_a_line_that_is_down),
         cmocka_unit_test(hosts_that_stay_silent_are_given_up_all_the_same),
         cmocka_unit_test(tries_the_other_address_before_it_gives_up),
+        cmocka_unit_test(a_host_is_not_blamed_for_a_site_where_nobody_is),
+        cmocka_unit_test(a_host_where_no_site_answers_is_given_up_with_all_its_urls),
+        cmocka_unit_test(a_site_that_answered_before_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
