@@ -10,6 +10,8 @@
 #include "cli/screen.h"
 #include "io/clock.h"
 
+#define SAY_WHY_MS 3000
+
 static int open_screen(const struct options *o, struct screen **out)
 {
     struct screen_opts so = {.log_path = opt_cstr(o, OPT_LOG), .pages_max = (uint64_t)opt_number(o, OPT_PAGES)};
@@ -135,11 +137,32 @@ struct running {
     struct screen *screen;
     struct crawl *crawl;
     struct opt_out_file *opt_out;
+    bool has_said; /* why it has to wait */
 };
+
+/* There is nothing yet and somebody waits for it: why. */
+static void say_why_it_waits(struct running *r)
+{
+    struct buf host = {0}, why = {0}, line = {0};
+    status st = ST_OK;
+    if (!crawl_first_failure(r->crawl, &host, &st, &why))
+        return;
+    put_safe(&line, buf_span(&host));
+    buf_puts(&line, ": ");
+    put_safe(&line, why.n ? buf_span(&why) : span_str(status_name(st)));
+    buf_puts(&line, ": asked again later; orb status shows when");
+    screen_say(r->screen, buf_span(&line));
+    r->has_said = true;
+    buf_done(&host);
+    buf_done(&why);
+    buf_done(&line);
+}
 
 static void on_progress(void *arg, const struct crawl_stats *stats)
 {
     struct running *r = arg;
+    if (!r->has_said && !stats->pages && stats->hosts_waiting && stats->seconds_ms >= SAY_WHY_MS)
+        say_why_it_waits(r);
     screen_progress(r->screen, stats);
     opt_out_file_watch(r->opt_out, r->crawl);
 }
@@ -212,7 +235,7 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
         buf_done(&why);
         return code;
     }
-    struct running running = {screen, cr, opt_out};
+    struct running running = {.screen = screen, .crawl = cr, .opt_out = opt_out};
     opt_out->log = s->opts.log;
     crawl_watch_finishing(cr, on_finishing, screen);
     if (st == ST_OK)

@@ -248,6 +248,17 @@ void screen_progress(struct screen *s, const struct crawl_stats *st)
     buf_done(&line);
 }
 
+void screen_say(struct screen *s, struct span line)
+{
+    if (!s->opts.has_line && !s->opts.has_plain)
+        return;
+    pthread_mutex_lock(&s->lock);
+    take_line_down(s);
+    fprintf(stderr, "orb: %.*s\n", SPAN_ARG(line));
+    fflush(stderr);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void screen_clear(struct screen *s)
 {
     pthread_mutex_lock(&s->lock);

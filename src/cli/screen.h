@@ -23,7 +23,8 @@ struct screen *screen_new(const struct screen_opts *opts);
 void screen_free(struct screen *s); /* NULL is fine */
 const struct log *screen_log(const struct screen *s);
 void screen_progress(struct screen *s, const struct crawl_stats *stats);
-void screen_clear(struct screen *s); /* takes the progress line away */
+void screen_say(struct screen *s, struct span line); /* above the progress line; without one, not at all */
+void screen_clear(struct screen *s);                 /* takes the progress line away */
 
 /* Speed over the last seconds, from the samples given to it. */
 #define SPEED_SAMPLES 32

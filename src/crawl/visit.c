@@ -274,6 +274,10 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         return;
     }
     sum->redirect = u->href;
+    if (span_eq(u->href, j->lease.url)) {
+        sum->reason = SPAN("redirects to itself: it may want a cookie");
+        return;
+    }
     if (j->lease.hops + 1 > CRAWL_REDIRECTS_MAX) {
         sum->reason = SPAN("too many redirects");
         return;

@@ -97,4 +97,8 @@ run crawl --data "$tmp/d12" --ca-file "$tmp/cert.pem" "$@"
 if [ "$code" = 0 ]; then ok ca_file; else not_ok ca_file "code $code: $(cat "$err")"; fi
 run crawl --data "$tmp/d13" --insecure "$@"
 if [ "$code" = 0 ]; then ok insecure; else not_ok insecure "code $code: $(cat "$err")"; fi
+# Nothing comes for a while: people want to know why.
+serve_sample --part sites
+run crawl --data "$tmp/d14" --hosts "$tmp/hosts" --allow-private --max-time 6s "http://closed.example:$port/"
+has why_it_waits 'orb: closed.example: robots.txt answers with a server error: asked again later' "$err"
 exit $failed

@@ -93,7 +93,7 @@ static crawl_import_verdict give(struct bed *b, const char *url, wall_ms at, int
 }
 
 struct row {
-    char title[64], etag[16];
+    char title[64], etag[16], reason[64];
     wall_ms at, first_seen;
     unsigned http, visits, changes;
     bool has_content;
@@ -110,6 +110,7 @@ static status take_row(void *arg, const struct page *p)
                       .has_content = p->content != 0};
     snprintf(r->title, sizeof(r->title), "%.*s", SPAN_ARG(p->title));
     snprintf(r->etag, sizeof(r->etag), "%.*s", SPAN_ARG(p->etag));
+    snprintf(r->reason, sizeof(r->reason), "%.*s", SPAN_ARG(p->reason));
     return ST_OK;
 }
 
@@ -248,9 +249,11 @@ static void redirects_lead_on_and_widen_nothing(void **state)
     give(&b, "http://example.org/old", T0, 301, "/new");
     give(&b, "http://example.org/", T0, 301, "http://www.example.com/");
     assert_int_equal(give(&b, "http://www.example.com/", T0, 200, "x"), IMPORT_OUT_OF_SCOPE);
+    give(&b, "http://example.org/me", T0, 302, "/me");
     struct crawl_stats s = bed_close(&b);
-    assert_int_equal(s.redirects, 2);
+    assert_int_equal(s.redirects, 3);
     assert_int_equal(s.queued, 1); /* /new */
+    CHECK("to itself", strstr(row_of(&b, "http://example.org/me").reason, "cookie"));
 }
 
 /* A page that waits in the middle of a queue and then comes in: it is in no queue any more, whatever is killed. */
