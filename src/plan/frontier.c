@@ -385,6 +385,13 @@ static bool concerns_host(const struct frontier_result *r)
     return is_host_failure(r) || says_slow_down(r);
 }
 
+/* Another page would have fared the same. After other failures another one has its turn: it tells whether that is the
+ * page or the host. */
+static bool keeps_its_place(const struct frontier_result *r)
+{
+    return says_slow_down(r) && (r->http_status == 429 || r->retry_after_ms >= 0);
+}
+
 static bool retries(const struct frontier *f, const struct lent *l, const struct frontier_result *r)
 {
     if (l->kind != LEASE_PAGE || l->is_dropped)
@@ -408,16 +415,16 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
     if (l->kind == LEASE_PAGE) {
         if (!is_line && failure_is_of_site(h, l->site, now, r))
             site_failed(&h->sites[l->site], now, r->st);
-        else if (concerns_host(r))
+        else if (concerns_host(r) && (is_line || !failure_is_of_page(h, l->entry, r)))
             host_failed(f, h, now, r);
-        else if (r->st == ST_OK)
+        else if (r->st == ST_OK && !concerns_host(r))
             host_answered(f, h, now, r);
         if (r->st == ST_OK)
             site_answered(&h->sites[l->site]);
         host_rest(f, h, now);
         l->entry->tries += !is_line;
         if (again)
-            take_back(f, l, concerns_host(r));
+            take_back(f, l, is_line || h->is_given_up || keeps_its_place(r));
     }
     if (!again)
         url_went(f, h, l->entry->channel, 1);

@@ -1,5 +1,5 @@
-/* frontier_failures.c - who is blamed when no answer comes: our own line, a host, or only one site (scheme and port) of
- * it. */
+/* frontier_failures.c - who is blamed when no answer comes: our own line, a host, one site (scheme and port) of it,
+ * or the page. */
 #include "plan/frontier_internal.h"
 
 #define SILENT_HOSTS 3      /* fall silent one after the other, and nobody answers in between: it is not them */
@@ -156,6 +156,17 @@ void site_answered(struct site *s)
     s->failures = 0;
     s->away_until = 0;
 }
+
+/* ---- failures of a page ---- */
+
+/* It failed before, and the host has answered since. A server that says how long to wait speaks for all of it. */
+bool failure_is_of_page(const struct host *h, const struct entry *e, const struct frontier_result *r)
+{
+    bool may_be = r->st == ST_TIMEOUT || r->st == ST_CONNECT || (r->st == ST_OK && r->http_status == 503);
+    return may_be && r->retry_after_ms < 0 && e->tries > 0 && h->failures == 0 && h->successes > 0;
+}
+
+/* ---- answers ---- */
 
 /* The pause after a request, by what is known of the host now. */
 void host_rest(struct frontier *f, struct host *h, mono_ms now)

@@ -140,6 +140,7 @@ struct frontier {
 /* frontier_failures.c */
 bool failure_is_our_line(const struct frontier *f, const struct host *h, const struct frontier_result *r);
 bool failure_is_of_site(const struct host *h, unsigned site, mono_ms now, const struct frontier_result *r);
+bool failure_is_of_page(const struct host *h, const struct entry *e, const struct frontier_result *r);
 bool host_gives_up(const struct host *h, const struct frontier_result *r); /* after this one */
 void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
 void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);

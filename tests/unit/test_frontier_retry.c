@@ -23,10 +23,11 @@ static void honours_retry_after_and_backs_off_doubling(void **state)
     CHECK_STATUS("503", frontier_take(w.f, w.now, &l, &wake), ST_AGAIN);
     assert_in_range(wake - w.now, 120000, 150000); /* second in a row: 60 s doubled, up to a quarter of jitter */
     assert_true(next_page(&w, "", &l));
-    assert_false(frontier_done(w.f, w.now, l.id, &r)); /* third try: now it is an error */
-    assert_true(next_page(&w, "", &l));
     CHECK_SPAN("the next", l.url, SPAN("http://a.example/2"));
     frontier_done(w.f, w.now, l.id, &good);
+    assert_true(next_page(&w, "", &l));
+    CHECK_SPAN("the first once more", l.url, SPAN("http://a.example/1"));
+    assert_false(frontier_done(w.f, w.now, l.id, &r)); /* third try: now it is an error */
     world_done(&w);
 }
 
@@ -266,6 +267,40 @@ static void a_site_that_answered_before_is_waited_for(void **state)
     world_done(&w);
 }
 
+/* Of a host's pages every tenth never answers; the others do. */
+static void pages_that_never_answer_do_not_stop_their_host(void **state)
+{
+    static const struct {
+        const char *label;
+        struct frontier_result r;
+    } cases[] = {{"silence", {.st = ST_TIMEOUT, .retry_after_ms = -1}},
+                 {"hangs up", {.st = ST_CONNECT, .retry_after_ms = -1}},
+                 {"503", {.st = ST_OK, .http_status = 503, .retry_after_ms = -1}}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct world w;
+        struct lease l;
+        struct frontier_counts c;
+        unsigned answered = 0, failed = 0;
+        world_init(&w, 1000);
+        for (unsigned k = 0; k < 100; k++) {
+            char url[64];
+            snprintf(url, sizeof(url), "http://a.example/%u", k);
+            add(&w, url);
+        }
+        mono_ms begun = w.now;
+        while (next_page(&w, "", &l)) {
+            bool is_bad = l.url.p[l.url.n - 1] == '0';
+            bool again = frontier_done(w.f, w.now, l.id, is_bad ? &cases[i].r : &good);
+            answered += !is_bad;
+            failed += is_bad && !again;
+        }
+        frontier_counts(w.f, w.now, &c);
+        CHECK(cases[i].label, answered == 90 && failed == 10 && c.hosts_given_up == 0);
+        CHECK("a rest for each", w.now - begun < 100 * 1000 + 10 * 76 * 1000 + 30 * 1000);
+        world_done(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_host_is_not_blamed_for_a_site_where_nobody_is),
         cmocka_unit_test(a_host_where_no_site_answers_is_given_up_with_all_its_urls),
         cmocka_unit_test(a_site_that_answered_before_is_waited_for),
+        cmocka_unit_test(pages_that_never_answer_do_not_stop_their_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
