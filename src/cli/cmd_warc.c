@@ -133,7 +133,7 @@ static int list_file(struct listing *l, const struct import_file *f)
     if (st == ST_IO)
         return complain(EXIT_IO, "warc: read %s: %s", f->path, strerror(errno));
     if (st == ST_INVALID)
-        return complain(EXIT_INPUT, "warc: %s: no archive: WARC and ARC files are read, plain, gzip or zstd", f->path);
+        return import_file_complain("warc", f);
     return EXIT_DONE;
 }
 

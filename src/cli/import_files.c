@@ -233,3 +233,22 @@ status import_file_read(const struct import_file *f, uint64_t from, uint64_t mos
     errno = saved;
     return st;
 }
+
+static status take_first(void *arg, struct span piece)
+{
+    buf_put(arg, piece);
+    return ST_OK;
+}
+
+int import_file_complain(const char *command, const struct import_file *f)
+{
+    struct buf first = {0};
+    bool is_zip = import_file_read(f, 0, 4, NULL, take_first, &first) == ST_OK && span_is(buf_span(&first), "PK\3\4");
+    buf_done(&first);
+    if (is_zip)
+        return complain(EXIT_INPUT,
+                        "%s: %s: a zip file, as WACZ are: unpack it, or: unzip -p FILE 'archive/*.warc.gz' | orb %s -",
+                        command, f->path, command);
+    return complain(EXIT_INPUT, "%s: %s: no archive: WARC and ARC files are read, plain, gzip or zstd", command,
+                    f->path);
+}

@@ -25,6 +25,8 @@ struct import_files {
  * order of its names. Complains by itself; returns an exit code. */
 int import_files_gather(const char *command, const struct span *args, size_t count, struct import_files *out);
 void import_files_done(struct import_files *f);
+/* That the file is no archive, and what to do with it. Returns an exit code. */
+int import_file_complain(const char *command, const struct import_file *f);
 
 /* A line on the terminal while files are read. */
 struct import_meter {

@@ -201,8 +201,7 @@ int import_survey_run(struct import_survey *s, const struct import_files *files,
         if (st == ST_IO)
             code = complain(EXIT_IO, "import: read %s: %s", files->list[i].path, strerror(errno));
         else
-            (void)complain(0, "import: %s: no archive: WARC and ARC files are read, plain, gzip or zstd",
-                           files->list[i].path);
+            (void)import_file_complain("import", &files->list[i]);
     }
     if (s->site_count)
         qsort(s->sites, s->site_count, sizeof(*s->sites), by_text);

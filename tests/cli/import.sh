@@ -8,6 +8,8 @@ complains nothing_given 2 'something is missing' import --data "$tmp/none"
 complains no_such_file 4 'open /nowhere.warc: No such file or directory: check the path' import --data "$tmp/none" /nowhere.warc
 printf 'no archive\nat all\n' >"$tmp/text"
 complains no_archive 3 "$tmp/text: no archive" import --data "$tmp/none" "$tmp/text"
+printf 'PK\003\004and more' >"$tmp/x.wacz"
+complains a_zip_file 3 "x.wacz: a zip file, as WACZ are" import --data "$tmp/none" "$tmp/x.wacz"
 : >"$tmp/empty"
 complains empty_file 3 "$tmp/empty: no archive" import --data "$tmp/none" "$tmp/empty"
 mkdir "$tmp/folder"
