@@ -150,7 +150,7 @@ static void say_why_it_waits(struct running *r)
     put_safe(&line, buf_span(&host));
     buf_puts(&line, ": ");
     put_safe(&line, why.n ? buf_span(&why) : span_str(status_name(st)));
-    buf_puts(&line, ": asked again later; orb status shows when");
+    buf_puts(&line, ": asked again later");
     screen_say(r->screen, buf_span(&line));
     r->has_said = true;
     buf_done(&host);

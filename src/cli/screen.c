@@ -139,6 +139,10 @@ void progress_line(struct buf *out, const struct crawl_stats *st, const struct s
     } else if (st->hosts_waiting) {
         put_count(&part, st->hosts_waiting);
         buf_puts(&part, st->hosts_waiting == 1 ? " host rests" : " hosts rest");
+        if (st->rests_ms > 0) {
+            buf_puts(&part, st->hosts_waiting == 1 ? " for " : ", the first for ");
+            put_clock(&part, (uint64_t)(st->rests_ms + 999) / 1000);
+        }
     }
     if (go_on && part.n)
         (void)put_part(out, &column, width, &part, has_colour && st->disk_trouble ? "31" : NULL);

@@ -275,6 +275,9 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->queued += c->urls;
     sum->hosts += c->hosts;
     sum->hosts_waiting += c->hosts_waiting;
+    int64_t rests = c->hosts_waiting ? c->rests_until - clock_mono() : -1;
+    if (rests > 0 && (sum->rests_ms < 0 || rests < sum->rests_ms))
+        sum->rests_ms = rests;
     sum->hosts_given_up += c->hosts_given_up;
     sum->queued_given_up += c->urls_given_up;
     sum->parked_traps += c->traps;
@@ -291,6 +294,7 @@ void crawl_get_stats(struct crawl *cr, struct crawl_stats *out)
                                 .known_urls = seen_count(cr->seen),
                                 .seen_memory = seen_memory(cr->seen),
                                 .disk_bytes = seen_disk(cr->seen) + runs_disk(cr->runs),
+                                .rests_ms = -1,
                                 .pass = cr->pass,
                                 .pdf_state = cr->pdf_state,
                                 .unchanged = cr->writer ? writer_unchanged(cr->writer) : cr->unchanged,

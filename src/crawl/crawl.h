@@ -73,6 +73,7 @@ struct crawl_stats {
     uint64_t queued;                               /* folder: known and not yet visited */
     uint64_t parked_traps;                         /* folder */
     uint64_t hosts, hosts_waiting, hosts_given_up; /* known; in back-off now; not answering, left for the next run */
+    int64_t rests_ms;                              /* until the first of hosts_waiting is asked again; -1: none waits */
     uint64_t queued_given_up;                      /* of queued: on hosts given up */
     uint64_t in_flight;
     uint64_t frontier_memory, hosts_memory, seen_memory,

@@ -470,6 +470,7 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
 void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_counts *out)
 {
     *out = (struct frontier_counts){.urls = f->urls,
+                                    .rests_until = MONO_NEVER,
                                     .lent = f->lent.n,
                                     .hosts = f->hosts.n,
                                     .traps = f->traps,
@@ -487,6 +488,8 @@ void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_coun
                 h->shares[i].of->given_up += h->shares[i].urls;
         } else if (h->failures && h->next_ok > now) {
             out->hosts_waiting++;
+            if (h->next_ok < out->rests_until)
+                out->rests_until = h->next_ok;
         }
         out->slowed += h->pace.crawl_delay_cut;
     }

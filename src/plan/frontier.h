@@ -138,10 +138,11 @@ struct frontier_counts {
     uint64_t urls; /* waiting, lent ones included */
     uint64_t lent;
     uint64_t hosts, hosts_waiting, hosts_given_up, urls_given_up;
-    uint64_t traps;    /* refused as traps so far */
-    uint64_t slowed;   /* hosts whose Crawl-delay is above our ceiling */
-    size_t memory;     /* all of it */
-    size_t url_memory; /* of that: waiting URLs; the rest is hosts, addresses, networks and rules */
+    mono_ms rests_until; /* the soonest of hosts_waiting; MONO_NEVER: none waits */
+    uint64_t traps;      /* refused as traps so far */
+    uint64_t slowed;     /* hosts whose Crawl-delay is above our ceiling */
+    size_t memory;       /* all of it */
+    size_t url_memory;   /* of that: waiting URLs; the rest is hosts, addresses, networks and rules */
 };
 void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_counts *out);
 /* Nothing left to lend but what waits on given-up hosts. */

@@ -390,6 +390,16 @@ static void progress_line_fits_its_width(void **state)
     buf_clear(&b);
     progress_line(&b, &st, &speed, 0, 80, true);
     CHECK("colour", strstr(buf_cstr(&b), "\033[33merrors 3\033[0m") != NULL);
+    static const struct {
+        uint64_t hosts;
+        const char *says;
+    } rests[] = {{1, "  1 host rests for 0:48"}, {3, "  3 hosts rest, the first for 0:48"}};
+    for (size_t i = 0; i < sizeof(rests) / sizeof(*rests); i++) {
+        struct crawl_stats resting = {.hosts_waiting = rests[i].hosts, .rests_ms = 47001, .pass = 1};
+        buf_clear(&b);
+        progress_line(&b, &resting, &(struct speed){0}, 0, 80, false);
+        CHECK(rests[i].says, strstr(buf_cstr(&b), rests[i].says) != NULL);
+    }
     buf_clear(&b);
     st.is_finishing = true;
     progress_line(&b, &st, &speed, 0, 80, true);
