@@ -211,7 +211,7 @@ static status put_text(struct state *s)
     if (c->lists)
         put_row(&s->out, "lists", c->lists, "sitemaps and feeds, besides");
     if (c->thin)
-        put_row(&s->out, "thin", c->thin, "of them: under 200 bytes of text, they need scripts to show text");
+        put_row(&s->out, "thin", c->thin, "of them: under 200 bytes of text, they may need scripts to show more");
     if (s->index_status == ST_OK)
         put_row(&s->out, "searchable", s->index.docs, "");
     else if (s->index_status != ST_NOT_FOUND)

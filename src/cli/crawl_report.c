@@ -168,7 +168,7 @@ void crawl_report_text(const struct crawl_report *r, struct buf *out)
     put_row_if(out, "parked", s->parked_traps, "look endless: see orb explain URL");
     put_lists(s, out);
     put_documents(s, out);
-    put_row_if(out, "thin", s->thin, "under 200 bytes of text: these pages need scripts to show text");
+    put_row_if(out, "thin", s->thin, "under 200 bytes of text: they may need scripts to show more");
     put_row_if(out, "slowed", s->slowed_hosts, "hosts ask for more than 120 s between requests: 120 s used");
     put_row_if(out, "waiting", s->queued, r->end == CRAWL_COMPLETE ? "" : "known, not yet visited");
     if (s->hosts_given_up) {
