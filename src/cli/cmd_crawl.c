@@ -245,8 +245,9 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
     log_end(s->opts.log, &stats, end);
     if (st != ST_OK) {
         struct span doing = crawl_failure(cr);
-        code = complain(exit_code_of(st), "crawl: %.*s: mend that and run the same command: nothing is lost",
-                        SPAN_ARG(doing.n ? doing : span_str(status_name(st))));
+        code = complain(exit_code_of(st), "crawl: %.*s: %s", SPAN_ARG(doing.n ? doing : span_str(status_name(st))),
+                        st == ST_CORRUPT ? "orb check tells what is damaged and mends it"
+                                         : "mend that and run the same command: nothing is lost");
     } else {
         struct program_state program;
         bool has_program = crawl_programs(cr, &program, 1) == 1;

@@ -248,6 +248,7 @@ void shard_start(struct shard *s);
 void shard_pump(struct shard *s);
 /* Puts runs away again that share a file with dropped ones, so that the next checkpoint is the end of those. */
 MUST_USE status shard_rewrite_runs(struct shard *s);
+struct run_ref run_ref_of(struct frontier_run run); /* where crawl.runs has it */
 /* Messages. Any thread. */
 void shard_send_url(struct shard *to, const struct frontier_url *u);
 void shard_send_host(struct shard *to, struct span packed, const struct addr *addr, mono_ms expires, unsigned choices);

@@ -89,7 +89,7 @@ static struct shard *shard_of(struct crawl *cr, struct span host)
 static status keep_run(void *arg, struct frontier_run run)
 {
     struct crawl *cr = arg;
-    struct run_ref ref = {.file = (uint32_t)(run.b >> 32), .bytes = (uint32_t)run.b, .offset = run.a};
+    struct run_ref ref = run_ref_of(run);
     return runs_keep(cr->runs, &ref);
 }
 
@@ -514,13 +514,25 @@ struct looking {
     const char *dir;
     bool repair;
     struct seen *seen;
+    struct runs *runs;
+    struct buf run; /* scratch */
     struct buf *problems;
 };
 
-/* Checksums are right when this is called; the files of known URLs are beside it. */
+static status look_at_run(void *arg, struct frontier_run run)
+{
+    struct looking *l = arg;
+    struct run_ref ref = run_ref_of(run);
+    buf_clear(&l->run);
+    return runs_get(l->runs, &ref, &l->run);
+}
+
+/* Checksums are right when this is called; the files of known URLs and of those that wait are beside it. */
 static status look_at_record(void *arg, uint8_t type, struct span payload)
 {
     struct looking *l = arg;
+    if (type == REC_HOST)
+        return frontier_packed_runs(payload, look_at_run, l);
     return type == REC_SEEN ? seen_load(l->seen, payload) : ST_OK;
 }
 
@@ -543,12 +555,19 @@ static status look_at_checkpoint(struct looking *l)
     buf_printf(&path, "%s/seen", l->dir);
     status st = seen_open(buf_cstr(&path), NULL, &l->seen);
     buf_clear(&path);
+    buf_printf(&path, "%s/frontier", l->dir);
+    if (st == ST_OK)
+        st = runs_open(buf_cstr(&path), &l->runs);
+    buf_clear(&path);
     buf_printf(&path, "%s/checkpoint", l->dir);
     if (st == ST_OK)
         st = records_read(buf_cstr(&path), KIND_CHECKPOINT, look_at_record, l, &info);
     if (st == ST_CORRUPT || (st == ST_OK && info.was_torn))
-        st = give_up(l, "checkpoint", path.p, "the next crawl finds what waited again, from its start pages on");
+        st = give_up(l, "checkpoint or frontier/", path.p,
+                     "the next crawl finds what waited again, from its start pages on");
     seen_free(l->seen);
+    runs_free(l->runs);
+    buf_done(&l->run);
     buf_done(&path);
     return st == ST_NOT_FOUND ? ST_OK : st;
 }

@@ -615,7 +615,7 @@ static status put_away(void *self, struct span data, struct frontier_run *run)
     return st;
 }
 
-static struct run_ref ref_of(struct frontier_run run)
+struct run_ref run_ref_of(struct frontier_run run)
 {
     return (struct run_ref){.file = (uint32_t)(run.b >> 32), .bytes = (uint32_t)run.b, .offset = run.a};
 }
@@ -623,21 +623,21 @@ static struct run_ref ref_of(struct frontier_run run)
 static status bring_back(void *self, struct frontier_run run, struct buf *data)
 {
     struct shard *s = self;
-    struct run_ref ref = ref_of(run);
+    struct run_ref ref = run_ref_of(run);
     return runs_get(s->crawl->runs, &ref, data);
 }
 
 static void drop(void *self, struct frontier_run run)
 {
     struct shard *s = self;
-    struct run_ref ref = ref_of(run);
+    struct run_ref ref = run_ref_of(run);
     runs_drop(s->crawl->runs, &ref);
 }
 
 static bool is_beside_dropped(void *arg, struct frontier_run run)
 {
     struct shard *s = arg;
-    struct run_ref ref = ref_of(run);
+    struct run_ref ref = run_ref_of(run);
     return runs_has_dropped(s->crawl->runs, &ref);
 }
 

@@ -269,4 +269,19 @@ if [ "$code" = 1 ]; then ok cut_backup_code; else not_ok cut_backup_code "code $
 holds cut_backup '.well == false and (.problems | length) == 1'
 complains restore_cut 3 'use another backup' restore "$tmp/cut" "$tmp/r3"
 if [ -e "$tmp/r3" ] || [ -e "$tmp/r3.restoring" ]; then not_ok cut_makes_nothing "a folder is there"; else ok cut_makes_nothing; fi
+
+# ---- check: queues that were put away ----
+serve_sample --no-sites --big 4000
+set -- --data "$tmp/queue" --hosts "$tmp/hosts" --allow-private --delay 0 --json "http://big0.example:$port/p/0.html"
+run crawl --pages 500 "$@"
+for f in "$tmp"/queue/frontier/0*; do spoil "$f" $(($(stat -c %s "$f") / 2)); done
+complains crawl_with_a_damaged_queue 4 'orb check' crawl "$@"
+run check --data "$tmp/queue" --no-repair --json
+holds check_sees_a_damaged_queue '.well == false and (.problems[0] | contains("frontier"))'
+run check --data "$tmp/queue"
+if [ "$code" = 0 ]; then ok check_gives_up_a_damaged_queue; else not_ok check_gives_up_a_damaged_queue "code $code: $(cat "$out" "$err")"; fi
+run crawl "$@"
+holds crawl_finds_what_a_damaged_queue_had '."end" == "complete" and .queued == 0'
+run export --data "$tmp/queue"
+if [ "$(wc -l <"$out")" = 4000 ]; then ok all_pages_of_a_damaged_queue; else not_ok all_pages_of_a_damaged_queue "$(wc -l <"$out") pages"; fi
 exit $failed
