@@ -48,7 +48,7 @@ names() { # what to run of what was asked for, in our order
 [ $# -gt 0 ] && { all=$(names "$@") || exit 2; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/orb-tests.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-echo "$all" | xargs -P "${JOBS:-4}" -n 1 sh "$here/run.sh" --one "$dir" | tee "$dir/all"
+echo "$all" | xargs -P "${JOBS:-4}" -n 1 sh "$here/run.sh" --one "$dir"
 for name in $all; do
     [ -f "$dir/$(echo "$name" | tr / .).times" ] || echo "not ok $name did not run" | tee -a "$dir/$(echo "$name" | tr / .)"
 done

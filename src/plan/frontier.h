@@ -149,7 +149,7 @@ void frontier_counts(const struct frontier *f, mono_ms now, struct frontier_coun
 bool frontier_is_idle(const struct frontier *f);
 /* After a restart: every host waits its pause before the first request, since one may have been under way. */
 void frontier_rest(struct frontier *f, mono_ms now);
-/* A new run begins: hosts that were given up are tried again. */
+/* A new run begins: hosts that were given up, and sites where nobody was, are tried again. */
 void frontier_revive(struct frontier *f, mono_ms now);
 
 /* Hosts as bytes: for checkpoints, for moving a host to another frontier, for status and explain. Lent URLs are packed
