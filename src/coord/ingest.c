@@ -440,26 +440,12 @@ static void *run(void *arg)
 
 /* ---- life ---- */
 
-struct highest {
-    uint64_t number;
-};
-
-static status note_number(void *arg, const struct page *p)
-{
-    struct highest *h = arg;
-    if (p->fetch_number > h->number)
-        h->number = p->fetch_number;
-    return ST_OK;
-}
-
 status ingest_continue(struct ingest *i)
 {
-    struct highest h = {0};
-    if (i->c->next_fetch > 1)
-        return ST_OK;
-    status st = store_page_each(i->store, 0, note_number, &h);
-    if (st == ST_OK && h.number)
-        i->c->next_fetch = h.number + 1;
+    uint64_t last;
+    status st = store_last_fetch(i->store, &last);
+    if (st == ST_OK && last >= i->c->next_fetch)
+        i->c->next_fetch = last + 1;
     return st;
 }
 

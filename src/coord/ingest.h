@@ -9,7 +9,8 @@
 
 /* Opens store and index of the data folder (and holds its lock). `why` gets a phrase. */
 MUST_USE status ingest_new(struct coord *c, struct ingest **out, struct buf *why);
-/* A folder that `orb crawl` filled goes on with the fetch numbers where that ended: before the first package comes. */
+/* What `orb crawl` did in the folder, before or in between, is older than what comes now: fetch numbers go on after it.
+ * Before the first package comes. */
 MUST_USE status ingest_continue(struct ingest *i);
 void ingest_start(struct ingest *i);
 void ingest_wake(struct ingest *i); /* any thread: a package is there */

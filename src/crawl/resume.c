@@ -331,6 +331,17 @@ static status replay_all(struct crawl *cr, struct replay *r)
     return st;
 }
 
+/* A checkpoint may be lost, or older than what a coordinator did in the folder: visits never get lower numbers than
+ * those that the store has, which would take them for repetitions. */
+static status number_on(struct crawl *cr)
+{
+    uint64_t last;
+    status st = store_last_fetch(cr->store, &last);
+    if (st == ST_OK && last >= atomic_load(&cr->next_fetch))
+        atomic_store(&cr->next_fetch, last + 1);
+    return st;
+}
+
 /* Checkpoints that a kill left unfinished. */
 static void remove_unfinished(struct crawl *cr)
 {
@@ -363,6 +374,8 @@ status resume_load(struct crawl *cr, struct buf *why)
         runs_settle(cr->runs);
         st = replay_all(cr, &r);
     }
+    if (st == ST_OK)
+        st = number_on(cr);
     for (unsigned i = 0; i < cr->shard_count; i++)
         frontier_rest(cr->shards[i].frontier, clock_mono());
     cr->generation = r.newest;

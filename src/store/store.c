@@ -15,6 +15,7 @@
 #define DB_NAME "orb.db"
 #define APPLICATION_ID 0x4f726277 /* "Orbw" */
 #define KEY_SETTING "hash_key"
+#define LAST_FETCH_SETTING "last_fetch"
 #define BUSY_MS 10000
 #define VALUE_MAX (64u << 20) /* of a setting, or of a packed channel or host */
 
@@ -418,10 +419,56 @@ status store_begin(struct store *s)
     return run_plain(s, SQL_BEGIN);
 }
 
+static status read_last_fetch(struct store *s)
+{
+    struct buf value = {0};
+    int64_t highest = 0;
+    status st = store_setting_get(s, LAST_FETCH_SETTING, &value);
+    struct unpack u = unpack_of(buf_span(&value));
+    if (st == ST_OK)
+        s->last_fetch = unpack_u64(&u);
+    if (st == ST_OK && u.bad)
+        st = ST_CORRUPT;
+    if (st == ST_NOT_FOUND) {
+        st = query_number(s->db, "SELECT max(fetch_number) FROM page", &highest);
+        s->last_fetch = (uint64_t)highest;
+    }
+    s->has_last_fetch = st == ST_OK;
+    buf_done(&value);
+    return st;
+}
+
+status store_last_fetch(struct store *s, uint64_t *number)
+{
+    status st = s->has_last_fetch ? ST_OK : read_last_fetch(s);
+    if (st == ST_OK)
+        *number = s->last_fetch > s->last_fetch_now ? s->last_fetch : s->last_fetch_now;
+    return st;
+}
+
+static status keep_last_fetch(struct store *s)
+{
+    uint64_t number;
+    struct buf value = {0};
+    status st = store_last_fetch(s, &number);
+    if (st != ST_OK || number == s->last_fetch)
+        return st;
+    pack_u64(&value, number);
+    st = store_setting_put(s, LAST_FETCH_SETTING, buf_span(&value));
+    buf_done(&value);
+    return st;
+}
+
 status store_commit(struct store *s)
 {
     status st = store_page_settle(s);
-    return st == ST_OK ? run_plain(s, SQL_COMMIT) : st;
+    if (st == ST_OK && s->last_fetch_now)
+        st = keep_last_fetch(s);
+    if (st == ST_OK)
+        st = run_plain(s, SQL_COMMIT);
+    if (st == ST_OK && s->last_fetch_now > s->last_fetch)
+        s->last_fetch = s->last_fetch_now;
+    return st;
 }
 
 void store_rollback(struct store *s)

@@ -37,7 +37,7 @@ void store_rollback(struct store *s); /* harmless when there is nothing to roll 
 /* Everything committed so far is on the disk, not only in the kernel. */
 MUST_USE status store_sync(struct store *s);
 
-/* Settings: small named texts ("contact", "user_agent", "fetch_number", ...). */
+/* Settings: small named texts ("contact", "user_agent", ...). */
 MUST_USE status store_setting_put(struct store *s, const char *name, struct span value);
 MUST_USE status store_setting_get(struct store *s, const char *name, struct buf *value); /* ST_NOT_FOUND */
 
@@ -114,6 +114,10 @@ struct visit_effect {
     uint64_t rate;
 };
 MUST_USE status store_page_visit(struct store *s, const struct page *p, struct visit_effect *effect);
+/* The highest fetch number that a visit here ever had, though its page may be erased since; 0: none. Whoever numbers
+ * visits goes on after it: those with lower numbers than the visit before are taken for repetitions. Reads all pages of
+ * a folder that was made before such a number was kept, once. */
+MUST_USE status store_last_fetch(struct store *s, uint64_t *number);
 /* What another folder knew of a page, so that it is a known one here: its key, url, channel, depth, at, http_status,
  * digest, etag, last_modified, page_flags and, unless it is 0, rate; all else is ignored. Counts as a visit before
  * all visits of this folder. When the page is here already the later of the two counts, by `at`. *is_new_good (when

@@ -51,6 +51,9 @@ struct store {
     uint64_t new_keys;   /* about as many as page_key_new holds */
     struct buf history;  /* scratch */
     store_rate_fn *rate; /* NULL: none */
+    /* Of visits: see store_last_fetch. What the database has, and of those recorded since. */
+    uint64_t last_fetch, last_fetch_now;
+    bool has_last_fetch; /* it was read */
 };
 
 extern const char *const store_page_sql[SQL_COUNT];   /* those that store_page.c is about; the rest NULL */

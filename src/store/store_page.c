@@ -147,7 +147,7 @@ bool store_history_next(struct span *history, wall_ms *at, bool *changed)
     struct unpack u = unpack_of(*history);
     uint64_t v = unpack_var(&u);
     wall_ms seconds = (wall_ms)(v >> 1);
-    if (u.bad || seconds > INT64_MAX / 1000) {
+    if (u.bad || seconds > (*at ? *at : INT64_MAX) / 1000) { /* none is before 1970 */
         history->n = 0;
         return false;
     }
@@ -523,6 +523,8 @@ static status update(struct store *s, const struct page *visit, int64_t number, 
 static status visit_inside(struct store *s, const struct page *p, struct visit_effect *effect)
 {
     int64_t number = 0;
+    if (p->fetch_number > s->last_fetch_now)
+        s->last_fetch_now = p->fetch_number;
     status st = find(s, p->key, &number);
     if (st != ST_OK)
         return st;

@@ -24,10 +24,26 @@ pages_of "$tmp/fleet" >"$tmp/got"
 check adopted_pages_are_the_same "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" "$tmp/got"
 again=$(control /__ledger | awk -F'\t' '$2 == 200 && $4 != "/robots.txt"' | wc -l)
 check a_finished_crawl_is_not_fetched_again "$again pages, $seeds seeds" [ "$again" -le "$seeds" ]
+# What the coordinator saw change is older than what the crawl sees next.
+visits_of() { "$orb" export --data "$tmp/fleet" --states | jq -s 'map(.state.visits) | add'; }
+bump() {
+    sed -n "s,^http://\([^:]*\):[0-9]*\(/.*/\)\$,\1\&path=\2,p" "$tmp/want" | head -n 200 | while read -r page; do
+        control "/__bump?host=$page" >/dev/null
+    done
+}
+before=$(visits_of)
+bump
+"$orb" channel recheck all --data "$tmp/fleet" >/dev/null
+changes_are_there() { [ $(($(visits_of) - before)) -ge 200 ]; }
+check the_coordinator_sees_changes "$(($(visits_of) - before)) of 200" await 60 changes_are_there
 check crawl_keeps_off_a_running_coordinator "$(tail -n 1 "$tmp/err")" sh -c '! "$@"' sh "$orb" crawl --data "$tmp/fleet" --seeds "$tmp/seeds" --quiet 2>/dev/null
 stop_process "$fleet_pid"
 check its_agent_ends_with_it "$(pgrep -f "orb-agent --data $tmp/fleet/agent" | wc -l) are left" [ -z "$(pgrep -f "orb-agent --data $tmp/fleet/agent")" ]
+bump
+before=$(visits_of)
 check crawl_can_have_it_back "$(tail -n 1 "$tmp/err")" crawl
+looked=$(($(visits_of) - before))
+check its_visits_are_newer_than_the_coordinators "$looked of $want" [ "$looked" = "$want" ]
 pages_of "$tmp/fleet" >"$tmp/got"
 check crawl_finds_them_again "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" "$tmp/got"
 

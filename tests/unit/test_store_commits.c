@@ -87,12 +87,54 @@ static void readers_see_a_snapshot_while_somebody_writes(void **state)
     store_free(reader);
 }
 
+static uint64_t last_fetch(struct store *s)
+{
+    uint64_t number = UINT64_MAX;
+    CHECK_STATUS("last fetch", store_last_fetch(s, &number), ST_OK);
+    return number;
+}
+
+static void the_highest_number_stays_known(void **state)
+{
+    char path[TEST_PATH];
+    struct store *s = open_store(STORE_WRITE);
+    CHECK("an empty folder", last_fetch(s) == 0);
+    struct page p = good_page(1, 7, 1);
+    visit(s, "first", &p);
+    p = good_page(2, 5, 1);
+    visit(s, "lower", &p);
+    CHECK("the highest", last_fetch(s) == 7);
+    CHECK_STATUS("begin", store_begin(s), ST_OK);
+    p = good_page(3, 9, 1);
+    visit(s, "given up", &p);
+    store_rollback(s);
+    store_free(s);
+    s = open_store(STORE_READ);
+    CHECK("of what was committed", last_fetch(s) == 7);
+    store_free(s);
+    test_path(path, "data/orb.db");
+    run_sql(path, "DELETE FROM page WHERE fetch_number = 7");
+    s = open_store(STORE_WRITE);
+    CHECK("of a page that went", last_fetch(s) == 7);
+    store_free(s);
+    run_sql(path, "DELETE FROM setting WHERE name = 'last_fetch'");
+    s = open_store(STORE_WRITE);
+    CHECK("in a folder that kept none", last_fetch(s) == 5);
+    p = good_page(4, 2, 1);
+    visit(s, "lower", &p);
+    store_free(s);
+    s = open_store(STORE_READ);
+    CHECK("a lower one changes nothing", last_fetch(s) == 5);
+    store_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_transaction_is_all_or_nothing),
         TEST_IN_FOLDER(what_was_committed_survives_a_kill),
         TEST_IN_FOLDER(readers_see_a_snapshot_while_somebody_writes),
+        TEST_IN_FOLDER(the_highest_number_stays_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

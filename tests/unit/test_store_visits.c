@@ -208,6 +208,13 @@ static void broken_history_ends(void **state)
         assert_false(store_history_next(&h, &at, &changed));
         assert_int_equal(h.n, 0);
     }
+    struct span before_1970 = SPAN("\x14\x16");
+    wall_ms at = 0;
+    bool changed;
+    assert_true(store_history_next(&before_1970, &at, &changed));
+    assert_int_equal(at, 10000);
+    assert_false(store_history_next(&before_1970, &at, &changed));
+    assert_int_equal(before_1970.n, 0);
 }
 
 static status note_texts(void *arg, const struct page *p)
