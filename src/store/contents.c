@@ -16,7 +16,8 @@
 #define KIND_CONTENTS 3
 #define FILE_BYTES_MAX (64ull << 20) /* a reader that starts late skips at most so much */
 #define BUFFER_BYTES (1u << 20)
-#define HEAD_BYTES 24 /* number, key, fetch number */
+#define HEAD_BYTES 24       /* number, key, fetch number */
+#define LOST_MAX (1u << 20) /* records, one after the other, that may be damaged: more than a file has */
 #define DICTIONARY "dictionary"
 
 enum { REC_CONTENT = 1, REC_GONE = 2 };
@@ -107,11 +108,20 @@ static status walk_record(void *arg, uint8_t type, struct span payload)
     return w->fn && r.number > w->after ? w->fn(w->arg, &r) : ST_OK;
 }
 
+/* Numbers in a file grow, by one but for what was lost. */
+static bool may_begin(void *arg, uint8_t type, uint32_t length, struct span payload)
+{
+    const struct walk *w = arg;
+    struct contents_record r;
+    return length <= HEAD_BYTES + CONTENTS_RECORD_MAX && read_record(type, payload, &r) == ST_OK &&
+           r.number > w->last && r.number - w->last <= LOST_MAX;
+}
+
 static status walk_part(const char *dir, const struct part *p, struct walk *w, struct records_info *info)
 {
     struct buf path = {0};
     path_of(dir, p->first, &path);
-    status st = records_read(path.p, KIND_CONTENTS, walk_record, w, info);
+    status st = records_salvage(path.p, KIND_CONTENTS, walk_record, may_begin, w, info);
     buf_done(&path);
     return st;
 }
@@ -123,7 +133,7 @@ static status count_parts(struct contents *c)
     struct buf path = {0};
     for (size_t i = 0; st == ST_OK && i < c->part_count; i++) {
         struct part *p = &c->parts[i];
-        struct walk w = {0};
+        struct walk w = {.last = p->first - 1};
         struct records_info info = {0};
         struct stat sb;
         path_of(c->dir, p->first, &path);
@@ -296,7 +306,7 @@ status contents_each(const char *dir, uint64_t after, contents_fn *fn, void *arg
     for (size_t i = 0; st == ST_OK && i < n; i++) {
         if (i + 1 < n && parts[i + 1].first <= after + 1)
             continue; /* all of it is older */
-        struct walk w = {.fn = fn, .arg = arg, .after = after};
+        struct walk w = {.fn = fn, .arg = arg, .after = after, .last = parts[i].first - 1};
         struct records_info info = {0};
         st = walk_part(dir, &parts[i], &w, &info);
         if (st == ST_NOT_FOUND)
@@ -351,10 +361,10 @@ static status copy_live(void *arg, const struct contents_record *r)
 static status rewrite(struct contents *c, size_t at, contents_live_fn *is_live, void *arg)
 {
     struct copy k = {c, is_live, arg};
-    struct walk w = {.fn = copy_live, .arg = &k};
+    struct part part = c->parts[at];
+    struct walk w = {.fn = copy_live, .arg = &k, .last = part.first - 1};
     struct records_info info;
     struct buf path = {0};
-    struct part part = c->parts[at];
     status st = walk_part(c->dir, &part, &w, &info);
     if (st == ST_OK)
         st = contents_sync(c);
@@ -388,7 +398,7 @@ status contents_purge(struct contents *c, contents_live_fn *must_go, contents_li
     status st = end_file(c);
     while (st == ST_OK && left-- > 0) {
         struct copy k = {c, must_go, arg};
-        struct walk w = {.fn = find_one, .arg = &k};
+        struct walk w = {.fn = find_one, .arg = &k, .last = c->parts[at].first - 1};
         struct records_info info;
         st = walk_part(c->dir, &c->parts[at], &w, &info);
         if (st == ST_EXISTS)

@@ -243,7 +243,43 @@ static status read_record(struct reader *r, records_fn *fn, void *arg, struct re
     return fn(arg, type, span_from(f, FRAME_BYTES));
 }
 
-status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, struct records_info *info)
+/* Is there a whole record here? ST_NOT_FOUND: none; ST_END: too little is left for one. */
+static status whole_record(struct reader *r, records_begin_fn *begins, void *arg)
+{
+    struct span f;
+    status st = reader_want(r, FRAME_BYTES + RECORDS_BEGIN_BYTES, &f);
+    if (st != ST_OK)
+        return st;
+    struct unpack u = unpack_of(f);
+    uint32_t length = unpack_u32(&u), crc = unpack_u32(&u);
+    uint8_t type = unpack_u8(&u);
+    if (u.bad)
+        return ST_END;
+    if (length > RECORDS_PAYLOAD_MAX || !begins(arg, type, length, span_cut(f, FRAME_BYTES, length)))
+        return ST_NOT_FOUND;
+    st = reader_want(r, FRAME_BYTES + length, &f);
+    if (st != ST_OK)
+        return st;
+    return f.n == FRAME_BYTES + length && digest_crc32c(span_from(f, 8)) == crc ? ST_OK : ST_NOT_FOUND;
+}
+
+/* From what did not check out to the next record that does. ST_END: there is none. */
+static status pass_over(struct reader *r, records_begin_fn *begins, void *arg, struct records_info *info)
+{
+    uint64_t passed = 0;
+    status st;
+    do {
+        r->at++;
+        passed++;
+        st = whole_record(r, begins, arg);
+    } while (st == ST_NOT_FOUND);
+    if (st == ST_OK)
+        info->good_bytes += passed;
+    return st;
+}
+
+static status read_all(const char *path, uint32_t kind, records_fn *fn, records_begin_fn *begins, void *arg,
+                       struct records_info *info)
 {
     struct reader r = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (r.fd < 0)
@@ -261,6 +297,8 @@ status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, 
         uint64_t before = found.good_bytes;
         st = read_record(&r, fn, arg, &found);
         stopped = st != ST_OK && found.good_bytes != before;
+        if (begins && st == ST_END && !stopped && found.was_torn)
+            st = pass_over(&r, begins, arg, &found);
     }
     if (st == ST_END && !stopped)
         st = ST_OK;
@@ -271,6 +309,17 @@ status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, 
     buf_done(&r.buf);
     errno = saved;
     return st;
+}
+
+status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, struct records_info *info)
+{
+    return read_all(path, kind, fn, NULL, arg, info);
+}
+
+status records_salvage(const char *path, uint32_t kind, records_fn *fn, records_begin_fn *begins, void *arg,
+                       struct records_info *info)
+{
+    return read_all(path, kind, fn, begins, arg, info);
 }
 
 status records_mend_header(const char *path, uint32_t kind, uint64_t generation)

@@ -46,5 +46,13 @@ struct records_info {
  * returned. */
 MUST_USE status records_read(const char *path, uint32_t kind, records_fn *fn, void *arg, struct records_info *info);
 
+/* The same of a file whose records do not need each other: what does not check out is passed over, up to the next
+ * record that does. A record is looked for at every byte where `begins` says that one may begin, by its type, its
+ * length and the beginning of its payload; its checksum is looked at then. */
+#define RECORDS_BEGIN_BYTES 32 /* of the payload, or all of it when it is shorter */
+typedef bool records_begin_fn(void *arg, uint8_t type, uint32_t length, struct span payload);
+MUST_USE status records_salvage(const char *path, uint32_t kind, records_fn *fn, records_begin_fn *begins, void *arg,
+                                struct records_info *info);
+
 /* Writes the header anew, over one that is damaged; the records behind it have checksums of their own. */
 MUST_USE status records_mend_header(const char *path, uint32_t kind, uint64_t generation);

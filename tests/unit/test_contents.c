@@ -129,6 +129,55 @@ static bool is_odd(void *arg, const struct contents_record *r)
     return !r->is_gone && r->key % 2;
 }
 
+/* Whatever byte of the middle of a file is changed: only its own record is lost, also when the file is written anew. */
+static void damage_costs_its_own_record(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"one", "two", "three, which is longer", NULL, "five"};
+    char path[TEST_PATH];
+    struct contents *c = open_log();
+    size_t ends[6] = {24};
+    for (unsigned i = 0; i < 5; i++) {
+        append(c, i + 1, i + 1, texts[i]);
+        ends[i + 1] = ends[i] + 9 + 24 + (texts[i] ? strlen(texts[i]) : 0);
+    }
+    CHECK_STATUS("sync", contents_sync(c), ST_OK);
+    contents_free(c);
+    test_path(path, "0000000000000001");
+    struct span good = test_read_file(path);
+    assert_int_equal(good.n, ends[5]);
+    for (size_t at = ends[0], hit = 0; at < ends[5]; at++) {
+        struct buf bad = {0}, got = {0}, want = {0};
+        unsigned damaged = 0;
+        hit += at == ends[hit + 1];
+        buf_put(&bad, good);
+        bad.p[at] ^= at % 2 ? 0x41 : 0xff;
+        CHECK_STATUS("write", file_replace(path, buf_span(&bad)), ST_OK);
+        for (unsigned i = 0; i < 5; i++)
+            if (i != hit)
+                buf_printf(&want, "%u:%u/%u%s%s ", i + 1, i + 1, i + 1, texts[i] ? "=" : " gone",
+                           texts[i] ? texts[i] : "");
+        CHECK_STATUS("read", contents_each(test_folder(), 0, show, &got, &damaged), ST_OK);
+        CHECK_SPAN("what is left", buf_span(&got), buf_span(&want));
+        assert_int_equal(damaged, hit == 4);
+        buf_done(&bad);
+        buf_done(&got);
+        buf_done(&want);
+    }
+    struct buf bad = {0};
+    buf_put(&bad, good);
+    bad.p[ends[1] + 2] ^= 1; /* the length of the second */
+    CHECK_STATUS("write", file_replace(path, buf_span(&bad)), ST_OK);
+    c = open_log();
+    assert_int_equal(contents_last(c), 5);
+    CHECK_STATUS("compact", contents_compact(c, 0, is_odd, NULL), ST_OK);
+    CHECK_STATUS("sync", contents_sync(c), ST_OK);
+    contents_free(c);
+    check_log("written anew", 0, "6:1/1=one 7:3/3=three, which is longer 8:5/5=five ");
+    buf_done(&bad);
+    free((char *)good.p);
+}
+
 static void compaction_keeps_what_counts(void **state)
 {
     (void)state;
@@ -394,6 +443,7 @@ int main(void)
         TEST_IN_FOLDER(a_torn_end_is_cut_and_the_next_number_is_new),
         TEST_IN_FOLDER(a_kill_before_the_first_sync_leaves_a_usable_folder),
         TEST_IN_FOLDER(a_full_disk_is_said_and_can_be_waited_for),
+        TEST_IN_FOLDER(damage_costs_its_own_record),
         TEST_IN_FOLDER(compaction_keeps_what_counts),
         TEST_IN_FOLDER(one_dictionary_is_kept),
         cmocka_unit_test(a_content_round_trips_and_rejects_damage),
