@@ -58,6 +58,10 @@ static void put_text(const struct prune *p, struct buf *out)
     if (opt_cstr(p->o, OPT_WARC) || p->warc.files) {
         put_line(out, "warc", p->warc.bytes, true, "");
         put_line(out, "", p->warc.files, false, p->warc.files == 1 ? " file" : " files");
+        if (p->warc.kept)
+            put_line(out, "", p->warc.kept, false,
+                     p->warc.kept == 1 ? " answer in old files stays: younger records refer to it"
+                                       : " answers in old files stay: younger records refer to them");
     }
     put_line(out, p->is_dry ? "to win" : "won", all, true, "");
 }
@@ -71,7 +75,7 @@ static void put_json(const struct prune *p, struct buf *out)
     } numbers[] = {
         {"pages", p->pages},           {"texts_bytes", p->texts_bytes},       {"index_bytes", p->index_bytes},
         {"index_dead", p->index_dead}, {"database_bytes", p->database_bytes}, {"orphans_bytes", p->orphans_bytes},
-        {"warc_files", p->warc.files}, {"warc_bytes", p->warc.bytes}};
+        {"warc_files", p->warc.files}, {"warc_bytes", p->warc.bytes},         {"warc_kept", p->warc.kept}};
     json_open(&j, '{');
     json_key(&j, "dry_run");
     json_bool(&j, p->is_dry);

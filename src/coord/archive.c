@@ -133,11 +133,14 @@ bool warc_store_visit(struct warc_store *s, const struct summary *visit)
     struct digest160 payload = warc_payload_digest(&c);
     bool is_same = find_original(s, &c, visit->http_status, &payload, &original);
     warc_put_capture(s->writer, &c, &payload, is_same ? &original : NULL, &s->records);
-    if ((is_same && original.is_not_modified) || !c.body.n || c.cut != WARC_WHOLE)
+    if (!is_same && (!c.body.n || c.cut != WARC_WHOLE))
         return true;
     s->notes = mem_grow(s->notes, &s->note_cap, s->note_count + 1, sizeof(*s->notes));
-    s->notes[s->note_count++] = (struct warc_note){
-        .payload = payload, .url = arena_copy(&s->strings, c.url), .at = c.at, .is_same = is_same, .end = s->records.n};
+    s->notes[s->note_count++] = (struct warc_note){.payload = original.payload,
+                                                   .url = arena_copy(&s->strings, c.url),
+                                                   .at = c.at,
+                                                   .is_same = is_same,
+                                                   .end = s->records.n};
     return true;
 }
 

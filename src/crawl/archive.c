@@ -106,10 +106,8 @@ void archive_take(struct archive *a, struct span url, const struct fetch_result 
     bool is_same = find_original(a, &c, r, &payload, &original);
     c.facts = facts;
     warc_put_capture(a->writer, &c, &payload, is_same ? &original : NULL, &a->records);
-    if (is_same && !original.is_not_modified)
-        note(a, &c, &payload, true);
-    else if (!is_same && c.body.n && c.cut == WARC_WHOLE)
-        note(a, &c, &payload, false);
+    if (is_same || (c.body.n && c.cut == WARC_WHOLE))
+        note(a, &c, &original.payload, is_same);
 }
 
 status archive_flush(struct archive *a)

@@ -10,10 +10,12 @@
 
 #include "base/mem.h"
 #include "base/pack.h"
+#include "codec/warc.h"
 #include "store/file.h"
 #include "store/records.h"
 #include "store/warc_folder.h"
 #include "store/warc_heirs.h"
+#include "store/warc_needs.h"
 
 #define HEAD_MAX (64u << 10)   /* of a record, looked at for its address */
 #define RECORD_MAX (64u << 20) /* of one that is changed: a body is 16 MiB at most */
@@ -126,11 +128,26 @@ struct purge {
     warc_purge_fn *fn;
     void *arg;
     struct warc_heirs *heirs;
+    struct warc_needs *needs; /* of old files; NULL: `fn` says what goes */
     struct buf head, whole, other, fresh, packed;
 };
 
-static bool must_go(struct purge *p, struct span head)
+static uint64_t key_of(struct span head)
 {
+    return warc_need_key(warc_field(head, SPAN("WARC-Target-URI")), warc_field(head, SPAN("WARC-Payload-Digest")));
+}
+
+/* Of an old file what is needed stays, and what the file says of itself. */
+static bool is_old(const struct purge *p, size_t file, struct span head)
+{
+    struct span type = warc_field(head, SPAN("WARC-Type"));
+    return !span_is(type, "warcinfo") && !(span_is(type, "response") && warc_needs_body(p->needs, file, key_of(head)));
+}
+
+static bool must_go(struct purge *p, size_t file, struct span head)
+{
+    if (p->needs)
+        return is_old(p, file, head);
     struct span url = warc_field(head, SPAN("WARC-Target-URI"));
     return url.n && p->fn(p->arg, url);
 }
@@ -145,7 +162,7 @@ static status survey(struct purge *p, size_t file, struct span all, struct warc_
         st = member_look(p->f->files[file].kind, span_from(all, at), HEAD_MAX, &p->head, &bytes);
         if (st != ST_OK)
             break;
-        if (must_go(p, buf_span(&p->head))) {
+        if (must_go(p, file, buf_span(&p->head))) {
             warc_heirs_note_gone(p->heirs, buf_span(&p->head), file, at);
             gone.records++;
             gone.bytes += bytes;
@@ -214,7 +231,7 @@ static status copy_kept(struct purge *p, size_t file, struct span all, int to)
     for (size_t at = 0, bytes = 0; st == ST_OK && at < all.n; at += bytes) {
         buf_clear(&p->head);
         st = member_look(kind, span_from(all, at), HEAD_MAX, &p->head, &bytes);
-        if (st == ST_OK && !must_go(p, buf_span(&p->head)))
+        if (st == ST_OK && !must_go(p, file, buf_span(&p->head)))
             st = keep_record(p, file, span_cut(all, at, bytes), maker, to);
     }
     member_maker_free(maker);
@@ -328,6 +345,15 @@ static status purge_all(struct purge *p, bool is_dry, struct warc_purged *out, s
     return st == ST_OK ? damaged : st;
 }
 
+static void purge_done(struct purge *p)
+{
+    struct buf *const bufs[] = {&p->head, &p->whole, &p->other, &p->fresh, &p->packed};
+    for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
+        buf_done(bufs[i]);
+    warc_heirs_free(p->heirs);
+    warc_needs_free(p->needs);
+}
+
 status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, struct warc_purged *out, struct buf *why)
 {
     struct folder f;
@@ -338,38 +364,166 @@ status warc_purge(const char *dir, bool is_dry, warc_purge_fn *fn, void *arg, st
         st = purge_all(&p, is_dry, out, why);
     int saved = errno;
     folder_close(&f);
-    warc_heirs_free(p.heirs);
-    struct buf *const bufs[] = {&p.head, &p.whole, &p.other, &p.fresh, &p.packed};
-    for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
-        buf_done(bufs[i]);
+    purge_done(&p);
     errno = saved;
+    return st;
+}
+
+/* ---- old files ---- */
+
+struct telling {
+    struct warc_needs *needs;
+    uint64_t bytes, before; /* of the WARC file; where the last record told of ended */
+};
+
+/* What stands between two that are told of (requests, metadata) is counted with the second: never too little. */
+static status tell_note(void *arg, uint8_t type, struct span payload)
+{
+    struct telling *t = arg;
+    struct unpack u = unpack_of(payload);
+    struct digest160 d = {{0}};
+    char text[WARC_DIGEST_MAX];
+    uint64_t end = unpack_u64(&u);
+    (void)unpack_u64(&u);
+    struct span digest = unpack_bytes(&u, sizeof(d.b)), url = unpack_text(&u, HEAD_MAX);
+    if (u.bad)
+        return ST_CORRUPT;
+    if (end > t->bytes)
+        return ST_OK; /* its records were lost */
+    memcpy(d.b, digest.p, sizeof(d.b));
+    warc_needs_note(t->needs, warc_need_key(url, span_str(warc_digest_text(&d, text))), type == WARC_NOTE_BODY,
+                    end > t->before ? end - t->before : 0);
+    t->before = end;
+    return ST_OK;
+}
+
+/* What has no notes: a file that was written anew, the end of one whose writer was killed or could not note it. */
+static status tell_heads(struct purge *p, size_t file, size_t at)
+{
+    struct buf path = {0};
+    struct mapped *m = NULL;
+    const struct warc_name *n = &p->f->files[file];
+    status st = mapped_open(warc_path(p->f->dir, &path, span_str(n->name), ""), &m);
+    struct span all = st == ST_OK ? mapped_span(m) : (struct span){0};
+    for (size_t bytes = 0; st == ST_OK && at < all.n; at += bytes) {
+        buf_clear(&p->head);
+        st = member_look(n->kind, span_from(all, at), HEAD_MAX, &p->head, &bytes);
+        struct span type = warc_field(buf_span(&p->head), SPAN("WARC-Type"));
+        bool is_body = span_is(type, "response");
+        if (st == ST_OK && (is_body || span_is(type, "revisit")))
+            warc_needs_note(p->needs, key_of(buf_span(&p->head)), is_body, bytes);
+        else if (st == ST_OK && !span_is(type, "warcinfo"))
+            warc_needs_note_other(p->needs);
+    }
+    mapped_free(m);
+    buf_done(&path);
+    return st == ST_CORRUPT ? ST_OK : st; /* of a damaged file what comes before the damage counts */
+}
+
+static status tell_file(struct purge *p, size_t file, bool goes)
+{
+    struct buf path = {0};
+    struct telling t = {.needs = p->needs, .bytes = p->f->files[file].bytes};
+    const char *notes = warc_notes_path(p->f->dir, &path, span_str(p->f->files[file].name));
+    status unreadable = records_read(notes, WARC_NOTES_KIND, tell_note, &t, NULL);
+    (void)unreadable; /* what it told counts */
+    if (t.before)
+        warc_needs_note_other(p->needs); /* requests, metadata */
+    status st = t.before < t.bytes ? tell_heads(p, file, (size_t)t.before) : ST_OK;
+    warc_needs_end_file(p->needs, file, goes);
+    buf_done(&path);
+    return st;
+}
+
+/* Which files go, and what the others need of them. */
+static status choose_old(struct purge *p, uint64_t bytes_max, wall_ms before, bool *goes)
+{
+    const struct folder *f = p->f;
+    uint64_t *sizes = mem_alloc((f->count + 1) * sizeof(*sizes)), all = 0;
+    bool is_any = false;
+    status st = ST_OK;
+    for (size_t i = 0; i < f->count; i++) {
+        goes[i] = f->files[i].at < before;
+        is_any |= goes[i];
+        all += sizes[i] = f->files[i].bytes;
+    }
+    if (is_any || (bytes_max && all > bytes_max)) {
+        for (size_t i = f->count; st == ST_OK && i-- > 0;)
+            st = tell_file(p, i, goes[i]);
+        warc_needs_choose(p->needs, sizes, goes, bytes_max);
+    }
+    free(sizes);
+    return st;
+}
+
+static status remove_file(const struct folder *f, size_t file)
+{
+    struct buf path = {0};
+    struct span name = span_str(f->files[file].name);
+    status st = unlink(warc_path(f->dir, &path, name, "")) == 0 ? ST_OK : ST_IO;
+    int saved = errno;
+    if (st == ST_OK)
+        (void)unlink(warc_notes_path(f->dir, &path, name));
+    buf_done(&path);
+    errno = saved;
+    return st;
+}
+
+static uint64_t size_of(const struct folder *f, size_t file)
+{
+    struct buf path = {0};
+    struct stat sb;
+    bool is_there = stat(warc_path(f->dir, &path, span_str(f->files[file].name), ""), &sb) == 0;
+    buf_done(&path);
+    return is_there ? (uint64_t)sb.st_size : 0;
+}
+
+/* One that goes: all of it, or but for what is needed. A damaged one cannot be read for that. */
+static status let_go(struct purge *p, size_t file, bool is_dry, struct warc_purged *out)
+{
+    struct warc_needed needed = warc_needs_of(p->needs, file);
+    const struct warc_name *n = &p->f->files[file];
+    status st = ST_OK;
+    out->kept += needed.bodies;
+    if (needed.bodies && needed.is_all)
+        return ST_OK;
+    if (!is_dry && needed.bodies)
+        st = purge_file(p, file, NULL, NULL);
+    if (!is_dry && (!needed.bodies || st == ST_CORRUPT))
+        st = remove_file(p->f, file);
+    uint64_t left = is_dry ? needed.bytes : size_of(p->f, file);
+    if (st == ST_OK)
+        note_name(out, n, n->bytes > left ? n->bytes - left : 0);
+    return st;
+}
+
+/* Files of which nothing is needed go first: the others want space until they are written anew. */
+static status expire_all(struct purge *p, const bool *goes, bool is_dry, struct warc_purged *out)
+{
+    status st = ST_OK;
+    for (int needed = 0; needed < 2; needed++)
+        for (size_t i = 0; st == ST_OK && i < p->f->count; i++)
+            if (goes[i] && (warc_needs_of(p->needs, i).bodies > 0) == needed)
+                st = let_go(p, i, is_dry, out);
     return st;
 }
 
 status warc_expire(const char *dir, bool is_dry, uint64_t bytes_max, wall_ms before, struct warc_purged *out)
 {
     struct folder f;
-    struct buf path = {0};
-    uint64_t all = 0;
     *out = (struct warc_purged){0};
     status st = folder_open(&f, dir);
-    for (size_t i = 0; i < f.count; i++)
-        all += f.files[i].bytes;
-    for (size_t i = 0; st == ST_OK && i < f.count; i++) {
-        const struct warc_name *n = &f.files[i];
-        if ((!bytes_max || all <= bytes_max) && n->at >= before)
-            continue;
-        all -= n->bytes;
-        note_name(out, n, n->bytes);
-        if (is_dry)
-            continue;
-        if (unlink(warc_path(dir, &path, span_str(n->name), "")) != 0)
-            st = ST_IO;
-        else
-            (void)unlink(warc_notes_path(dir, &path, span_str(n->name)));
-    }
+    struct purge p = {.f = &f, .heirs = warc_heirs_new(), .needs = warc_needs_new(f.count)};
+    bool *goes = mem_alloc(f.count + 1);
+    if (st == ST_OK)
+        st = choose_old(&p, bytes_max, before, goes);
+    if (st == ST_OK)
+        st = expire_all(&p, goes, is_dry, out);
+    int saved = errno;
+    free(goes);
+    purge_done(&p);
     folder_close(&f);
-    buf_done(&path);
+    errno = saved;
     return st;
 }
 

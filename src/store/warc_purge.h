@@ -15,6 +15,7 @@ typedef bool warc_purge_fn(void *arg, struct span url);
 struct warc_purged {
     uint64_t files, records, bytes; /* files that had such records; bytes won */
     uint64_t others;                /* web archives in the folder that are not ours, and were left as they are */
+    uint64_t kept;                  /* bodies of old files that stay, because younger records refer to them */
     struct buf names;               /* of those files, a line each; the caller frees it */
 };
 
@@ -29,5 +30,6 @@ bool warc_listed_is(const char *dir, struct span word);
 MUST_USE status warc_listed_put(const char *dir, struct span word);
 
 /* Removes closed files, oldest first, while all of them together have more than `bytes_max` (0: no limit), and those
- * that were last written before `before` (0: none). */
+ * that were last written before `before` (0: none). Bodies that revisits in files that stay refer to are left, in a
+ * file under the old name; nothing new will refer to them, so that they go when those revisits do. */
 MUST_USE status warc_expire(const char *dir, bool is_dry, uint64_t bytes_max, wall_ms before, struct warc_purged *out);

@@ -45,8 +45,7 @@ void warc_seen_free(struct warc_seen *s)
     free(s);
 }
 
-/* Scheme, host and port. */
-static struct span site_of(struct span url)
+struct span warc_site_of(struct span url)
 {
     size_t host = span_search(url, SPAN("://"), false);
     return span_cut(url, 0, host < url.n ? span_find(url, '/', host + 3) : url.n);
@@ -54,14 +53,14 @@ static struct span site_of(struct span url)
 
 static uint64_t payload_key(const struct warc_seen *s, const struct digest160 *d, struct span url)
 {
-    return siphash(&s->key, span_of(d->b, sizeof(d->b))) ^ siphash(&s->key, site_of(url));
+    return siphash(&s->key, span_of(d->b, sizeof(d->b))) ^ siphash(&s->key, warc_site_of(url));
 }
 
 static struct entry *find(const struct warc_seen *s, const struct digest160 *payload, struct span url)
 {
     struct entry *e = table_get(&s->by_payload, payload_key(s, payload, url));
     return e && memcmp(&e->payload, payload, sizeof(*payload)) == 0 &&
-                   span_eq(site_of(span_of(e->url, e->url_bytes)), site_of(url))
+                   span_eq(warc_site_of(span_of(e->url, e->url_bytes)), warc_site_of(url))
                ? e
                : NULL;
 }

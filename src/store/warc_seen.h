@@ -26,4 +26,6 @@ bool warc_seen_payload(struct warc_seen *s, const struct digest160 *payload, str
                        wall_ms *at);
 /* What the last record of this address had. */
 bool warc_seen_url(struct warc_seen *s, struct span url, struct digest160 *payload, struct buf *original, wall_ms *at);
+/* Scheme, host and port of an address. */
+struct span warc_site_of(struct span url);
 size_t warc_seen_count(struct warc_seen *s);

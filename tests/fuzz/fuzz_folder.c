@@ -18,6 +18,7 @@
 #include "store/file.h"
 #include "store/seen_file.h"
 #include "store/warc_folder.h"
+#include "store/warc_purge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -130,6 +131,18 @@ static void reseal_seen(char *file, size_t n)
     reseal_put(file + 24, digest_crc32c(span_of(file, 24)), 4);
 }
 
+/* What of the archive goes when it is too old. */
+static void try_expire(void)
+{
+    char path[192];
+    struct warc_purged r;
+    status st = warc_expire(the_folder(), true, 1, INT64_MAX, &r);
+    assert(is_an_answer(st) && r.files <= 1 && r.kept == 0);
+    buf_done(&r.names);
+    snprintf(path, sizeof(path), "%s/lock", folder);
+    unlink(path);
+}
+
 static void try_warc(struct span bytes)
 {
     char path[192];
@@ -137,6 +150,7 @@ static void try_warc(struct span bytes)
     put_file("orb-1.warc.gz.open", bytes, path);
     assert(is_an_answer(warc_folder_settle(the_folder(), false, &tag)));
     unlink(path);
+    try_expire();
     snprintf(path, sizeof(path), "%s/orb-1.warc.gz", folder);
     unlink(path);
     buf_done(&tag);
@@ -164,12 +178,15 @@ static void try_mark(struct span bytes)
 
 static void try_notes(struct span bytes)
 {
-    char path[192];
+    char path[192], archive[192];
     static const struct sip_key key = {0};
     struct warc_seen *seen = warc_seen_new(&key, 1 << 20);
-    put_file("seen/orb-1.warc", bytes, path);
+    put_file("seen/orb-1", bytes, path);
     assert(is_an_answer(warc_folder_load(the_folder(), seen)));
     warc_seen_free(seen);
+    put_file("orb-1.warc.gz", SPAN("sixteen bytes of"), archive);
+    try_expire();
+    unlink(archive);
     unlink(path);
 }
 

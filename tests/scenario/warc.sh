@@ -104,6 +104,25 @@ check warc_changed_page_is_a_response "$(grep history.html "$tmp/new" | head -n 
     grep -q '^response	http://harbour.example:[0-9]*/boats/goose/history.html	200' "$tmp/new"
 check warc_304_always_refers "a revisit without" [ "$(awk -F'\t' '$1 == "revisit" && $6 == "-"' "$tmp/list" | wc -l)" -eq 0 ]
 
+# ---- the first crawl is too old: what the second refers to stays ----
+cp -r "$tmp/warc" "$tmp/aged"
+responses=$(grep -c '^response' "$tmp/list")
+second=$(find "$tmp/aged" -name '*.warc.gz' | LC_ALL=C sort | tail -n 1)
+find "$tmp/aged" -name '*.warc.gz' ! -path "$second" -exec touch -d '100 days ago' {} +
+"$orb" prune --data "$tmp/data" --warc "$tmp/aged" --keep-warc-days 30 --dry-run --json >"$tmp/look"
+"$orb" prune --data "$tmp/data" --warc "$tmp/aged" --keep-warc-days 30 --json >"$tmp/json"
+list "$tmp/aged"
+check warc_aged_is_whole "$(head -n 3 "$tmp/list.err")" [ ! -s "$tmp/list.err" ]
+check warc_aged_revisits_refer_to_responses "$(refers | head -n 3)" [ -z "$(refers)" ]
+check warc_aged_has_less "$(grep -c '^response' "$tmp/list") of $responses responses; $(cat "$tmp/json")" \
+    [ "$(jq --argjson n "$responses" '.warc_kept > 300 and .warc_kept < $n and .warc_bytes > 0' "$tmp/json")" = true ]
+check warc_aged_dry_run "$(cat "$tmp/look" "$tmp/json")" [ "$(jq -c '[.warc_files, .warc_kept]' "$tmp/look")" = "$(jq -c '[.warc_files, .warc_kept]' "$tmp/json")" ]
+"$orb" prune --data "$tmp/data" --warc "$tmp/aged" --keep-warc-days 30 --json >"$tmp/json"
+check warc_aged_twice_changes_nothing "$(cat "$tmp/json")" [ "$(jq '.warc_files == 0 and .warc_kept > 300' "$tmp/json")" = true ]
+(crawl "$tmp/data" "$tmp/aged")
+list "$tmp/aged"
+check warc_aged_bodies_are_written_again "$(refers | head -n 3)" [ -z "$(refers)" -a "$(grep -c '^response' "$tmp/list")" -ge "$responses" ]
+
 # ---- a folder that was crawled without: everything comes whole ----
 (crawl "$tmp/data" "$tmp/other" --warc-compression zstd)
 list "$tmp/other"

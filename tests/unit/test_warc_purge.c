@@ -229,7 +229,8 @@ static void write_same(member_kind kind)
         }
         buf_clear(&out);
         warc_put_capture(w, &c, &original.payload, i ? &original : NULL, &out);
-        CHECK_STATUS("append", warc_files_append(f, buf_span(&out), NULL, 0), ST_OK);
+        struct warc_note note = {.payload = original.payload, .url = c.url, .at = c.at, .is_same = i > 0, .end = out.n};
+        CHECK_STATUS("append", warc_files_append(f, buf_span(&out), &note, 1), ST_OK);
     }
     warc_files_close(f);
     warc_writer_free(w);
@@ -420,6 +421,95 @@ static void files_that_are_written_anew_are_as_old_as_they_were(void **state)
     buf_done(&text);
 }
 
+/* The first `n` files are old. */
+static void make_old(unsigned n)
+{
+    struct dirent **list = NULL;
+    unsigned seen = 0;
+    int count = scandir(test_folder(), &list, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char path[TEST_PATH];
+        test_path(path, list[i]->d_name);
+        if (span_starts(span_str(list[i]->d_name), SPAN("orb-")) && seen++ < n)
+            assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){{5000, 0}, {5000, 0}}, 0), 0);
+        free(list[i]);
+    }
+    free(list);
+}
+
+static void forget_notes(void)
+{
+    char path[TEST_PATH * 2], seen[TEST_PATH];
+    test_path(seen, "seen");
+    DIR *d = opendir(seen);
+    for (struct dirent *e; (e = readdir(d));) {
+        snprintf(path, sizeof(path), "%s/%s", seen, e->d_name);
+        (void)unlink(path);
+    }
+    closedir(d);
+}
+
+static void check_expired(const char *label, uint64_t bytes_max, const char *want)
+{
+    struct warc_purged look, r;
+    struct told t;
+    char got[200];
+    CHECK_STATUS(label, warc_expire(test_folder(), true, bytes_max, 6000 * 1000, &look), ST_OK);
+    CHECK_STATUS(label, warc_expire(test_folder(), false, bytes_max, 6000 * 1000, &r), ST_OK);
+    read_back(&t);
+    snprintf(got, sizeof(got), "files %llu kept %llu: %u responses %u revisits %u problems",
+             (unsigned long long)r.files, (unsigned long long)r.kept, t.responses, t.revisits, t.problems);
+    CHECK_SPAN(label, span_str(got), span_str(want));
+    CHECK(label, look.files == r.files && look.kept == r.kept);
+    buf_done(&look.names);
+    buf_done(&r.names);
+    buf_done(&t.of_2);
+    buf_done(&t.refers);
+}
+
+static void check_needed(member_kind kind, bool has_notes)
+{
+    struct buf all = {0};
+    unsigned files;
+    write_same(kind);
+    if (!has_notes)
+        forget_notes();
+    make_old(1);
+    check_expired("the one with the body", 0, "files 1 kept 1: 1 responses 3 revisits 0 problems");
+    read_files(&all, &files);
+    assert_int_equal(files, 4);
+    assert_int_equal(times(&all, "WARC-Type: request"), 3); /* not that of the old one */
+    assert_int_equal(times(&all, "WARC-Type: warcinfo"), 4);
+    check_expired("again", 0, "files 0 kept 1: 1 responses 3 revisits 0 problems");
+    make_old(3);
+    check_expired("two that need it", 0, "files 2 kept 1: 1 responses 1 revisits 0 problems");
+    make_old(4);
+    check_expired("the last", 0, "files 2 kept 0: 0 responses 0 revisits 0 problems");
+    buf_done(&all);
+}
+
+static void what_younger_files_need_stays(void **state)
+{
+    (void)state;
+    check_needed(MEMBER_GZIP, true);
+    check_needed(MEMBER_GZIP, false);
+    check_needed(MEMBER_ZSTD, true);
+}
+
+static void a_limit_counts_what_is_needed(void **state)
+{
+    (void)state;
+    struct warc_purged r;
+    write_same(MEMBER_GZIP);
+    CHECK_STATUS("look", warc_expire(test_folder(), true, 1, 0, &r), ST_OK);
+    CHECK("everything goes", r.files == 4 && r.kept == 0);
+    uint64_t all = r.bytes;
+    buf_done(&r.names);
+    check_expired("all of it fits", all, "files 0 kept 0: 1 responses 3 revisits 0 problems");
+    check_expired("a little too much", all - 1, "files 2 kept 1: 1 responses 2 revisits 0 problems");
+    check_expired("nothing fits", 1, "files 3 kept 0: 0 responses 0 revisits 0 problems");
+}
+
 static void a_damaged_file_stays_as_it_is(void **state)
 {
     (void)state;
@@ -447,6 +537,8 @@ int main(void)
         TEST_IN_FOLDER(what_is_not_ours_is_counted),
         TEST_IN_FOLDER(notes_of_files_that_were_moved_go_too),
         TEST_IN_FOLDER(the_oldest_files_go),
+        TEST_IN_FOLDER(what_younger_files_need_stays),
+        TEST_IN_FOLDER(a_limit_counts_what_is_needed),
         TEST_IN_FOLDER(files_that_are_written_anew_are_as_old_as_they_were),
         TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
     };
