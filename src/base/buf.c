@@ -15,7 +15,7 @@ void buf_done(struct buf *b)
 char *buf_room(struct buf *b, size_t n)
 {
     assert(n <= SIZE_MAX - b->n);
-    if (b->n + n > b->cap)
+    if (b->n + n > b->cap || !b->p) /* for nothing too: there is a place to point to */
         b->p = mem_grow(b->p, &b->cap, b->n + n < 64 ? 64 : b->n + n, 1);
     return b->p + b->n;
 }

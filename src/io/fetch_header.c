@@ -29,7 +29,7 @@ struct span heads_get(const struct heads *h, head_id id)
 {
     if (!(h->has & 1u << id))
         return (struct span){0};
-    return span_of(h->text.p + h->value[id].at, h->value[id].n);
+    return h->text.p ? span_of(h->text.p + h->value[id].at, h->value[id].n) : (struct span){0};
 }
 
 void heads_fill(const struct heads *h, struct fetch_result *r)
