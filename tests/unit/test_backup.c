@@ -375,6 +375,18 @@ static void no_text_is_lost_while_files_are_written_anew(void **state)
     pthread_join(thread, NULL);
 }
 
+/* zstd can say the same in more than one way: a run of zeros is copied from here or from there. */
+static bool is_same_inside(struct span a, struct span b)
+{
+    struct buf x = {0}, y = {0};
+    CHECK_STATUS("one", unzip_zstd(a, 1u << 26, &x), ST_OK);
+    CHECK_STATUS("the other", unzip_zstd(b, 1u << 26, &y), ST_OK);
+    bool is = span_eq(buf_span(&x), buf_span(&y));
+    buf_done(&x);
+    buf_done(&y);
+    return is;
+}
+
 static void damage_is_noticed_and_makes_nothing(void **state)
 {
     (void)state;
@@ -389,11 +401,13 @@ static void damage_is_noticed_and_makes_nothing(void **state)
     struct span text = test_read_file(file);
     for (size_t i = 0; i < 40; i++) {
         size_t at = text.n * i / 40;
-        ((char *)text.p)[at] ^= 0x55;
-        CHECK_STATUS("write", file_replace(bad, text), ST_OK);
-        ((char *)text.p)[at] ^= 0x55;
-        if (verify(bad) == ST_OK)
+        struct buf changed = {0};
+        buf_put(&changed, text);
+        changed.p[at] ^= 0x55;
+        CHECK_STATUS("write", file_replace(bad, buf_span(&changed)), ST_OK);
+        if (verify(bad) == ST_OK && !is_same_inside(text, buf_span(&changed)))
             fail_msg("byte %zu of %zu may be changed", at, text.n);
+        buf_done(&changed);
         CHECK_STATUS("write", file_replace(bad, span_cut(text, 0, at)), ST_OK);
         if (verify(bad) == ST_OK || restore(bad, to) == ST_OK)
             fail_msg("it may be cut at %zu of %zu", at, text.n);
