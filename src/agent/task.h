@@ -55,7 +55,8 @@ struct task {
     struct task_totals before;     /* of earlier runs */
     /* not kept: */
     task_state state;
-    struct task_totals now;   /* before, and this run */
+    wall_ms visit_here;     /* since when this process has been at the visit: time without an agent is nobody's work */
+    struct task_totals now; /* before, and this run */
     struct task_totals saved; /* as the file has them */
     uint64_t queued, storing;
     wall_ms changed_at; /* the newest change of the visit that goes on, where the site says when; 0: it does not */

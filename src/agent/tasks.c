@@ -152,6 +152,7 @@ static status load_one(struct tasks *t, uint64_t number)
     status st = file_read(task_path(t->o.data, number, "", &path), TASK_FILE_MAX, &packed);
     if (st == ST_OK) {
         if (task_unpack(buf_span(&packed), &task) == ST_OK && task->number == number) {
+            task->visit_here = clock_wall();
             add(t, task);
             task_tell_gate(t, task);
         } else {
@@ -388,7 +389,7 @@ static status recheck_now(struct tasks *t, struct task *task)
 static void begin_visit(struct task *task, uint64_t visit)
 {
     task->visit = visit;
-    task->visit_begun = clock_wall();
+    task->visit_begun = task->visit_here = clock_wall();
     task->visit_from = task->now;
 }
 
@@ -469,7 +470,7 @@ static void end_visit(struct tasks *t, struct task *task)
                              .added = since(now->added, from->added),
                              .gone = since(now->gone, from->gone),
                              .failed = since(now->errors, from->errors),
-                             .took_ms = clock_wall() - task->visit_begun,
+                             .took_ms = clock_wall() - task->visit_here,
                              .changed_at = task->changed_at};
     v.looked = v.changed + v.added + v.gone + v.failed + since(now->unchanged, from->unchanged);
     if (v.took_ms < 0)

@@ -467,6 +467,8 @@ void recrawl_done(struct recrawl *r, wall_ms now, uint32_t channel, const struct
     learn_rate(r, c, at, result);
     learn_cost(r, c, result->took_ms);
     c->visited = max_u32(c->visited, at);
+    if (c->at_most_s > 0 && !c->under_way) /* its order may have waited; the rule is about when the site is asked */
+        c->asked = max_u32(c->asked, seconds(now - (result->took_ms > 0 ? result->took_ms : 0)));
     if (!c->before)
         c->before = at;
     r->window[c->rank].updates++;

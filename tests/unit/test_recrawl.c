@@ -237,6 +237,31 @@ static void the_operator_is_obeyed(void **state)
     }
 }
 
+/* An order may lie with an agent that is away or busy: the site is asked later than the plan thought, and the rule is
+ * about the site. */
+static void the_rule_counts_from_when_the_site_was_asked(void **state)
+{
+    for (size_t i = 0; i < 4; i++) {
+        struct recrawl *r = with(all[i]);
+        struct recrawl_history h = {.visited = START - DAY, .rank = 0, .cost_ms = MINUTE};
+        uint32_t id = put(r, START, &(struct recrawl_rule){.at_most_every = 6 * HOUR, .at_least_every = 6 * HOUR}, &h);
+        struct recrawl_view v;
+        wall_ms began = START, asked = 0;
+        for (int visit = 0; visit < 4; visit++) {
+            int64_t late = visit % 2 ? 2 * HOUR : 0;
+            for (asked = began; next(r, asked) != id; asked += MINUTE)
+                assert_true(asked < began + 7 * HOUR);
+            if (visit && asked - began < 6 * HOUR - MINUTE)
+                fail_msg("%s: after %lld s", recrawl_strategy_name(all[i]), (long long)(asked - began) / SECOND);
+            began = asked + late;
+            recrawl_done(r, began + MINUTE, id, &(struct recrawl_result){.took_ms = MINUTE});
+        }
+        recrawl_look(r, began, id, &v);
+        assert_true(v.open >= began + 6 * HOUR - MINUTE && v.open <= began + 6 * HOUR + MINUTE);
+        recrawl_free(r);
+    }
+}
+
 /* ---- the ceiling: random lives, audited ---- */
 
 #define AUDIT_CHANNELS 40
@@ -667,6 +692,7 @@ int main(void)
         cmocka_unit_test(declining_undoes_all_of_it),
         cmocka_unit_test(numbers_are_used_again),
         cmocka_unit_test(the_operator_is_obeyed),
+        cmocka_unit_test(the_rule_counts_from_when_the_site_was_asked),
         cmocka_unit_test(the_ceiling_is_never_broken),
         cmocka_unit_test(turns_of_lost_tasks_are_made_up_for),
         cmocka_unit_test(who_is_told_of_moves_forward_but_not_over_the_ceiling),
