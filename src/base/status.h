@@ -33,7 +33,7 @@ typedef enum status {
     ST_IO,          /* the operating system said no; errno has the reason */
     ST_FULL,        /* no space left on the device */
     ST_DNS,         /* the name does not resolve */
-    ST_CONNECT,     /* no connection */
+    ST_CONNECT,     /* no connection, or lost before an answer */
     ST_TLS,         /* the certificate or the handshake is bad */
     ST_TIMEOUT,     /* took too long */
     ST_PROTOCOL,    /* the peer does not speak the protocol */
