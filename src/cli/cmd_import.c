@@ -129,7 +129,7 @@ static int complain_crawl(struct crawl *cr, status st)
 static void complain_file(struct run *r, size_t file, int *code)
 {
     import_meter_clear(&r->meter);
-    *code = complain(EXIT_IO, "import: read %s: %s", r->files.list[file].path, strerror(errno));
+    *code = complain(EXIT_IO, "import: read %s: %s", r->files.list[file].name, strerror(errno));
 }
 
 static status take_files(struct run *r, struct import_pages *p, int *code)

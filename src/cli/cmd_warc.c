@@ -123,7 +123,7 @@ static status feed(void *arg, struct span piece)
 static int list_file(struct listing *l, const struct import_file *f)
 {
     const struct warc_reader_opts o = {0};
-    l->path = f->path;
+    l->path = f->name;
     l->reader = warc_reader_new(&o, &(struct warc_events){on_record, on_problem, l});
     status st = import_file_read(f, 0, UINT64_MAX, NULL, feed, l);
     if (st == ST_OK)
@@ -131,7 +131,7 @@ static int list_file(struct listing *l, const struct import_file *f)
     warc_reader_free(l->reader);
     print_buf(&l->out);
     if (st == ST_IO)
-        return complain(EXIT_IO, "warc: read %s: %s", f->path, strerror(errno));
+        return complain(EXIT_IO, "warc: read %s: %s", f->name, strerror(errno));
     if (st == ST_INVALID)
         return import_file_complain("warc", f);
     return EXIT_DONE;

@@ -7,12 +7,12 @@ const struct command command_table[] = {
      "any moment: the same command again goes on where it was, and once a crawl is finished looks for changes. A URL "
      "without a scheme gets https://, or http:// for localhost and private addresses."},
     {"import", cmd_import, CMD_IMPORT, GROUP_MAIN, "FILE...", 1, SIZE_MAX, "read web archives into a data folder",
-     "Takes the answers in WARC and ARC files, plain, gzip or zstd, as if they had been crawled at their dates: pages "
-     "can be searched, known pages are asked for changes by the next crawl, new links wait for it. FILE may be a "
-     "folder, or - for standard input. The newest visit of a page counts, so the same files again change nothing. "
-     "Nothing is fetched, and robots.txt is not asked: somebody else did the crawling. What pages say for themselves "
-     "(noindex, nofollow) is obeyed. Exit code 1 when something in the files was bad and left out, 3 when none is an "
-     "archive."},
+     "Takes the answers in WARC and ARC files, plain, gzip or zstd, and in WACZ files, as if they had been crawled at "
+     "their dates: pages can be searched, known pages are asked for changes by the next crawl, new links wait for it. "
+     "FILE may be a folder, or - for standard input. The newest visit of a page counts, so the same files again change "
+     "nothing. Nothing is fetched, and robots.txt is not asked: somebody else did the crawling. What pages say for "
+     "themselves (noindex, nofollow) is obeyed. Exit code 1 when something in the files was bad and left out, 3 when "
+     "none is an archive."},
     {"status", cmd_status, CMD_STATUS, GROUP_MAIN, "", 0, 0, "show what a data folder holds and whether a crawl runs",
      "Counts of pages by outcome, what waits and why, disk use. Works while a crawl runs."},
     {"explain", cmd_explain, CMD_EXPLAIN, GROUP_MAIN, "URL", 1, 1, "tell what happened to a URL, and why",
@@ -145,10 +145,9 @@ const struct command command_table[] = {
      "containment, with holder, country, registry and status. Exit code 1 when an address is in no network, two "
      "hierarchies differ, or not every file could be fetched."},
     {"warc", cmd_warc, CMD_WARC, GROUP_PLUMBING, "FILE...", 1, SIZE_MAX, "list the records of web archives",
-     "One line a record of WARC or ARC files: type, date, HTTP status, length, whether it is whole, whether its "
-     "digests "
-     "are right, address; with tabs between. What is wrong is told on standard error. Exit code 1 when something is, 3 "
-     "when a file is no archive. FILE may be a folder, or - for standard input."},
+     "One line a record of WARC or ARC files, or of those in WACZ files: type, date, HTTP status, length, whether it "
+     "is whole, whether its digests are right, address; with tabs between. What is wrong is told on standard error. "
+     "Exit code 1 when something is, 3 when a file is no archive. FILE may be a folder, or - for standard input."},
     {"links", cmd_links, CMD_LINKS, GROUP_PLUMBING, "FILE", 1, 1, "list the links of an HTML or Markdown file",
      "One absolute URL a line, in the order of the page; --base URL is needed. FILE may be - for standard input; one "
      "whose name ends in .md is Markdown."},

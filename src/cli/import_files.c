@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "codec/zip_files.h"
 #include "io/clock.h"
 
 #define PIECE (256u << 10)
@@ -30,15 +32,88 @@ static bool is_archive_name(struct span name)
     return false;
 }
 
-static int add(const char *command, const char *path, int spool, uint64_t bytes, struct import_files *out)
+static int add(const char *command, const struct import_file *f, struct import_files *out)
 {
     if (out->n == IMPORT_FILES_MAX)
         return complain(EXIT_INPUT, "%s: more than %d files: give fewer at a time", command, IMPORT_FILES_MAX);
     out->list = mem_grow(out->list, &out->cap, out->n + 1, sizeof(*out->list));
-    out->list[out->n++] = (struct import_file){arena_copy(&out->arena, span_str(path)).p, spool, bytes};
-    out->bytes += bytes;
+    out->list[out->n] = *f;
+    out->list[out->n++].name = arena_copy(&out->arena, span_str(f->name)).p;
+    out->bytes += f->bytes;
     return EXIT_DONE;
 }
+
+/* ---- in zip files ---- */
+
+struct zip {
+    const char *command;
+    const struct import_file *file; /* as a whole */
+    struct import_files *out;
+    size_t found;
+    int code; /* of what could not be added */
+};
+
+static status take_first(void *arg, struct span piece)
+{
+    buf_put(arg, piece);
+    return ST_OK;
+}
+
+static bool is_zip(const struct import_file *f)
+{
+    struct buf first = {0};
+    bool is = import_file_read(f, 0, 4, NULL, take_first, &first) == ST_OK && span_is(buf_span(&first), "PK\3\4");
+    buf_done(&first);
+    return is;
+}
+
+static status read_zip(void *self, uint64_t at, size_t n, struct buf *out)
+{
+    return import_file_read(((const struct zip *)self)->file, at, n, NULL, take_first, out);
+}
+
+static status take_zipped(void *arg, const struct zip_file *f)
+{
+    struct zip *z = arg;
+    struct import_file part = *z->file;
+    struct buf name = {0};
+    if (!is_archive_name(f->name))
+        return ST_OK;
+    buf_printf(&name, "%s/", z->file->name);
+    log_escape(&name, f->name, f->name.n);
+    part.name = buf_cstr(&name);
+    part.first = f->at;
+    part.bytes = f->bytes;
+    part.wrong = f->is_stored ? NULL : "compressed once more by the zip file: unpack that, and give what was in it";
+    z->found++;
+    z->code = add(z->command, &part, z->out);
+    buf_done(&name);
+    return z->code == EXIT_DONE ? ST_OK : ST_REFUSED;
+}
+
+/* One that cannot be read is told of when its turn comes, like other files that are no archives. */
+static int add_zip(const char *command, const struct import_file *f, struct import_files *out)
+{
+    struct zip z = {.command = command, .file = f, .out = out};
+    struct import_file bad = *f;
+    status st = zip_files_each(f->bytes, read_zip, &z, take_zipped, &z);
+    if (z.code != EXIT_DONE)
+        return z.code;
+    if (st == ST_IO)
+        return complain(EXIT_IO, "%s: read %s: %s", command, f->name, strerror(errno));
+    if (st == ST_OK && z.found)
+        return EXIT_DONE;
+    bad.wrong = st == ST_OK ? "a zip file without archives: WACZ have .warc.gz files in them"
+                            : "a zip file that was cut or is damaged: get it again";
+    return add(command, &bad, out);
+}
+
+static int add_whole(const char *command, const struct import_file *f, struct import_files *out)
+{
+    return is_zip(f) ? add_zip(command, f, out) : add(command, f, out);
+}
+
+/* ---- in folders and pipes ---- */
 
 static int add_path(const char *command, const char *path, unsigned depth, struct import_files *out);
 
@@ -57,7 +132,7 @@ static bool is_wanted(const char *path, const char *name, unsigned depth)
         return name[0] != '.' && depth < FOLDER_DEPTH_MAX;
     if (S_ISLNK(s.st_mode) && stat(path, &target) == 0 && S_ISDIR(target.st_mode))
         return false;
-    return is_archive_name(span_str(name));
+    return is_archive_name(span_str(name)) || span_ends(span_str(name), SPAN(".wacz"));
 }
 
 static int add_folder(const char *command, const char *dir, unsigned depth, struct import_files *out)
@@ -117,15 +192,16 @@ static int add_pipe(const char *command, const char *name, int from, struct impo
     buf_printf(&path, "%s/orb-import-XXXXXX", dir && *dir ? dir : "/var/tmp");
     (void)buf_cstr(&path);
     int fd = mkostemp(path.p, O_CLOEXEC), code;
-    if (fd >= 0)
+    if (fd >= 0) {
         (void)unlink(path.p);
+        out->spools = mem_grow(out->spools, &out->spool_cap, out->spool_count + 1, sizeof(*out->spools));
+        out->spools[out->spool_count++] = fd;
+    }
     if (fd >= 0 && copy_all(from, fd, &bytes)) {
-        code = add(command, name, fd, bytes, out);
+        code = add_whole(command, &(struct import_file){.name = name, .spool = fd, .bytes = bytes}, out);
     } else {
         code = complain(EXIT_IO, "%s: keep %s in %s: %s: name a folder with space in TMPDIR", command, name, path.p,
                         strerror(errno));
-        if (fd >= 0)
-            close(fd);
     }
     buf_done(&path);
     return code;
@@ -141,10 +217,13 @@ static int add_path(const char *command, const char *path, unsigned depth, struc
     int fd = open(path, O_RDONLY | O_CLOEXEC), code;
     if (fd < 0)
         return complain(EXIT_IO, "%s: open %s: %s: check its permissions", command, path, strerror(errno));
-    if (S_ISREG(s.st_mode))
-        code = add(command, path, -1, (uint64_t)s.st_size, out);
-    else
+    if (S_ISREG(s.st_mode)) {
+        const char *kept = arena_copy(&out->arena, span_str(path)).p;
+        code = add_whole(
+            command, &(struct import_file){.name = kept, .path = kept, .spool = -1, .bytes = (uint64_t)s.st_size}, out);
+    } else {
         code = add_pipe(command, path, fd, out);
+    }
     close(fd);
     return code;
 }
@@ -158,17 +237,17 @@ int import_files_gather(const char *command, const struct span *args, size_t cou
                                      : add_path(command, args[i].p, 0, out);
     if (code == EXIT_DONE && !out->n)
         code = complain(EXIT_INPUT,
-                        "%s: no archive in what was given: files end in .warc, .warc.gz, .warc.zst, .arc or "
-                        ".arc.gz, or are named one by one",
+                        "%s: no archive in what was given: files end in .warc, .warc.gz, .warc.zst, .arc, "
+                        ".arc.gz or .wacz, or are named one by one",
                         command);
     return code;
 }
 
 void import_files_done(struct import_files *f)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->list[i].spool >= 0)
-            close(f->list[i].spool);
+    for (size_t i = 0; i < f->spool_count; i++)
+        close(f->spools[i]);
+    free(f->spools);
     free(f->list);
     arena_done(&f->arena);
 }
@@ -207,9 +286,14 @@ void import_meter_clear(struct import_meter *m)
 status import_file_read(const struct import_file *f, uint64_t from, uint64_t most, struct import_meter *meter,
                         import_take_fn *take, void *arg)
 {
+    uint64_t left = from < f->bytes ? f->bytes - from : 0;
+    if (f->wrong)
+        return ST_INVALID;
     int fd = f->spool >= 0 ? f->spool : open(f->path, O_RDONLY | O_CLOEXEC);
     char *room = mem_alloc(PIECE);
     status st = fd < 0 ? ST_IO : ST_OK;
+    most = most < left ? most : left;
+    from += f->first;
     while (st == ST_OK && most) {
         ssize_t n = pread(fd, room, most < PIECE ? (size_t)most : PIECE, (off_t)from);
         if (n == 0)
@@ -234,21 +318,8 @@ status import_file_read(const struct import_file *f, uint64_t from, uint64_t mos
     return st;
 }
 
-static status take_first(void *arg, struct span piece)
-{
-    buf_put(arg, piece);
-    return ST_OK;
-}
-
 int import_file_complain(const char *command, const struct import_file *f)
 {
-    struct buf first = {0};
-    bool is_zip = import_file_read(f, 0, 4, NULL, take_first, &first) == ST_OK && span_is(buf_span(&first), "PK\3\4");
-    buf_done(&first);
-    if (is_zip)
-        return complain(EXIT_INPUT,
-                        "%s: %s: a zip file, as WACZ are: unpack it, or: unzip -p FILE 'archive/*.warc.gz' | orb %s -",
-                        command, f->path, command);
-    return complain(EXIT_INPUT, "%s: %s: no archive: WARC and ARC files are read, plain, gzip or zstd", command,
-                    f->path);
+    return complain(EXIT_INPUT, "%s: %s: %s", command, f->name,
+                    f->wrong ? f->wrong : "no archive: WARC, ARC and WACZ files are read, plain, gzip or zstd");
 }

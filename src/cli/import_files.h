@@ -9,9 +9,11 @@
 #define IMPORT_FILES_MAX 65535 /* in one command */
 
 struct import_file {
-    const char *path;
-    int spool; /* standard input, copied to a file without a name; -1: the path is opened when it is read */
-    uint64_t bytes;
+    const char *name; /* for people: of a file in a WACZ both names */
+    const char *path; /* opened when it is read */
+    int spool;        /* what came through a pipe, in a file without a name: that is read instead; -1: none. Borrowed */
+    uint64_t first, bytes; /* where it begins, and how long it is */
+    const char *wrong;     /* static: why it is no archive, and what to do; NULL: nobody knows yet */
 };
 
 struct import_files {
@@ -19,10 +21,12 @@ struct import_files {
     struct import_file *list; /* owned */
     size_t n, cap;
     uint64_t bytes; /* of all */
+    int *spools;    /* owned */
+    size_t spool_count, spool_cap;
 };
 
 /* Files as given, "-" for standard input, and of folders everything under them that is called like an archive, in the
- * order of its names. Complains by itself; returns an exit code. */
+ * order of its names; of zip files, as WACZ are, the archives in them. Complains by itself; returns an exit code. */
 int import_files_gather(const char *command, const struct span *args, size_t count, struct import_files *out);
 void import_files_done(struct import_files *f);
 /* That the file is no archive, and what to do with it. Returns an exit code. */
@@ -40,7 +44,7 @@ void import_meter_show(struct import_meter *m);
 void import_meter_clear(struct import_meter *m);
 
 typedef status import_take_fn(void *arg, struct span piece);
-/* From `from` to the end, or until `take` returns something else than ST_OK, which is returned then. ST_IO. `meter` may
- * be NULL. */
+/* From `from` to its end, or until `take` returns something else than ST_OK, which is returned then. ST_IO.
+ * ST_INVALID: of one that is known to be no archive. `meter` may be NULL. */
 MUST_USE status import_file_read(const struct import_file *f, uint64_t from, uint64_t most, struct import_meter *meter,
                                  import_take_fn *take, void *arg);

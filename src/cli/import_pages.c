@@ -18,7 +18,7 @@ static void tell(struct import_pages *p, uint64_t at, const char *what)
     if (++p->told > PROBLEMS_SHOWN)
         return;
     import_meter_clear(p->meter);
-    (void)complain(0, "import: %s: at byte %llu: %s", p->files->list[p->file].path, (unsigned long long)at, what);
+    (void)complain(0, "import: %s: at byte %llu: %s", p->files->list[p->file].name, (unsigned long long)at, what);
 }
 
 static void leave_out(struct import_pages *p, const struct warc_record *r, const char *what)
@@ -372,7 +372,7 @@ status import_pages_run(struct import_pages *p, size_t file, bool *is_file)
     status st = read_file(p, file, false, &(struct warc_events){on_record, on_problem, p}, is_file);
     if (p->told > PROBLEMS_SHOWN) {
         import_meter_clear(p->meter);
-        (void)complain(0, "import: %s: %llu more like these", p->files->list[file].path,
+        (void)complain(0, "import: %s: %llu more like these", p->files->list[file].name,
                        (unsigned long long)(p->told - PROBLEMS_SHOWN));
     }
     return st;

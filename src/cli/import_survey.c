@@ -199,7 +199,7 @@ int import_survey_run(struct import_survey *s, const struct import_files *files,
             continue;
         import_meter_clear(meter);
         if (st == ST_IO)
-            code = complain(EXIT_IO, "import: read %s: %s", files->list[i].path, strerror(errno));
+            code = complain(EXIT_IO, "import: read %s: %s", files->list[i].name, strerror(errno));
         else
             (void)import_file_complain("import", &files->list[i]);
     }

@@ -9,7 +9,19 @@ complains no_such_file 4 'open /nowhere.warc: No such file or directory: check t
 printf 'no archive\nat all\n' >"$tmp/text"
 complains no_archive 3 "$tmp/text: no archive" import --data "$tmp/none" "$tmp/text"
 printf 'PK\003\004and more' >"$tmp/x.wacz"
-complains a_zip_file 3 "x.wacz: a zip file, as WACZ are" import --data "$tmp/none" "$tmp/x.wacz"
+complains a_cut_zip_file 3 "x.wacz: a zip file that was cut or is damaged" import --data "$tmp/none" "$tmp/x.wacz"
+# NAME COMPRESSION FILE...: a zip file of them, as WACZ are, under archive/
+make_zip() {
+    rm -rf "$tmp/zip" && mkdir -p "$tmp/zip/archive" && echo '{}' >"$tmp/zip/datapackage.json"
+    zip_name=$1 zip_how=$2
+    shift 2
+    [ $# = 0 ] || cp "$@" "$tmp/zip/archive/"
+    bsdtar --format zip --options "zip:compression=$zip_how" -cf "$tmp/$zip_name" -C "$tmp/zip" archive datapackage.json
+}
+make_zip none.wacz store
+complains a_zip_file_without_archives 3 "none.wacz: a zip file without archives" import --data "$tmp/none" "$tmp/none.wacz"
+make_zip packed.wacz deflate "$samples/example.warc"
+complains a_zip_file_that_compresses 3 'packed.wacz/archive/example.warc: compressed once more by the zip file: unpack that' import --data "$tmp/none" "$tmp/packed.wacz"
 : >"$tmp/empty"
 complains empty_file 3 "$tmp/empty: no archive" import --data "$tmp/none" "$tmp/empty"
 mkdir "$tmp/folder"
@@ -27,6 +39,14 @@ takes() {
 }
 takes good 0 '.pages == 1 and .bad == 0 and .types.response == 1 and .types.revisit == 1 and .taken == 2' "$samples/example.warc"
 takes good_gzip 0 '.pages == 1 and .problems == 0' "$samples/example.warc.gz"
+make_zip good.wacz store "$samples/example.warc" "$samples/example-iana.org-chunked.warc.gz"
+takes wacz 0 '.pages == 2 and .problems == 0 and .files == 2 and .types.response == 2' "$tmp/good.wacz"
+takes wacz_through_a_pipe 0 '.pages == 2 and .problems == 0 and .files == 2' - <"$tmp/good.wacz"
+mkdir "$tmp/waczs" && cp "$tmp/good.wacz" "$tmp/waczs/"
+takes wacz_in_a_folder 0 '.pages == 2 and .files == 2' "$tmp/waczs"
+takes wacz_beside_a_cut_one 1 '.pages == 2 and .files == 3 and .archives == 2' "$tmp/good.wacz" "$tmp/x.wacz"
+run warc "$tmp/good.wacz" --json
+holds warc_lists_wacz '[.file] | all(contains("good.wacz/archive/example"))'
 takes arc 0 '.pages == 1 and .records == 2' "$samples/example.arc"
 takes arc_gzip 0 '.pages == 1 and .records == 2' "$samples/example.arc.gz"
 takes chunked 0 '.pages == 1 and .index_docs == 1' "$samples/example-iana.org-chunked.warc.gz"
