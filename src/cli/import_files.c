@@ -39,7 +39,7 @@ static int add(const char *command, const struct import_file *f, struct import_f
     out->list = mem_grow(out->list, &out->cap, out->n + 1, sizeof(*out->list));
     out->list[out->n] = *f;
     out->list[out->n++].name = arena_copy(&out->arena, span_str(f->name)).p;
-    out->bytes += f->bytes;
+    out->bytes += f->wrong ? 0 : f->bytes; /* that will be read */
     return EXIT_DONE;
 }
 
@@ -289,10 +289,10 @@ status import_file_read(const struct import_file *f, uint64_t from, uint64_t mos
     uint64_t left = from < f->bytes ? f->bytes - from : 0;
     if (f->wrong)
         return ST_INVALID;
-    int fd = f->spool >= 0 ? f->spool : open(f->path, O_RDONLY | O_CLOEXEC);
-    char *room = mem_alloc(PIECE);
-    status st = fd < 0 ? ST_IO : ST_OK;
     most = most < left ? most : left;
+    int fd = f->spool >= 0 ? f->spool : open(f->path, O_RDONLY | O_CLOEXEC);
+    char *room = mem_alloc(most < PIECE ? (size_t)most + 1 : PIECE); /* often it is a few bytes of a zip file */
+    status st = fd < 0 ? ST_IO : ST_OK;
     from += f->first;
     while (st == ST_OK && most) {
         ssize_t n = pread(fd, room, most < PIECE ? (size_t)most : PIECE, (off_t)from);

@@ -37,7 +37,7 @@ struct directory {
 
 /* ---- numbers ---- */
 
-static uint32_t unpack_u16(struct unpack *u)
+static uint32_t read_u16(struct unpack *u)
 {
     uint32_t low = unpack_u8(u);
     return low | (uint32_t)unpack_u8(u) << 8;
@@ -81,7 +81,7 @@ static bool find_end(struct span tail, size_t *at)
         if (unpack_u32(&u) != SIGN_END)
             continue;
         skip(&u, END_BYTES - 4 - 2);
-        if (unpack_u16(&u) == tail.n - i - END_BYTES) {
+        if (read_u16(&u) == tail.n - i - END_BYTES) {
             *at = i;
             return true;
         }
@@ -130,7 +130,7 @@ static void widen(struct entry *e, struct span extra)
 {
     struct unpack u = unpack_of(extra);
     while (!u.bad && !unpack_at_end(&u)) {
-        uint32_t id = unpack_u16(&u), n = unpack_u16(&u);
+        uint32_t id = read_u16(&u), n = read_u16(&u);
         struct unpack wide = unpack_of(unpack_bytes(&u, n));
         if (id != EXTRA_64)
             continue;
@@ -149,12 +149,12 @@ static bool read_entry(struct unpack *u, struct entry *e)
     if (unpack_u32(u) != SIGN_ENTRY)
         return false;
     skip(u, 2 + 2); /* versions */
-    e->flags = unpack_u16(u);
-    e->method = unpack_u16(u);
+    e->flags = read_u16(u);
+    e->method = read_u16(u);
     skip(u, 4 + 4); /* time, checksum */
     e->packed = unpack_u32(u);
     e->plain = unpack_u32(u);
-    uint32_t name = unpack_u16(u), extra = unpack_u16(u), comment = unpack_u16(u);
+    uint32_t name = read_u16(u), extra = read_u16(u), comment = read_u16(u);
     skip(u, 2 + 2 + 4); /* disk, attributes */
     e->head = unpack_u32(u);
     e->name = unpack_bytes(u, name);
@@ -173,7 +173,7 @@ static status place(struct archive *z, const struct entry *e, struct zip_file *o
     if (unpack_u32(&u) != SIGN_HEAD)
         return ST_CORRUPT;
     skip(&u, HEAD_BYTES - 4 - 2 - 2);
-    uint32_t name = unpack_u16(&u), extra = unpack_u16(&u);
+    uint32_t name = read_u16(&u), extra = read_u16(&u);
     uint64_t at = e->head + HEAD_BYTES + name + extra; /* e->head is in the archive: no overflow */
     if (at > z->bytes || e->packed > z->bytes - at || e->packed > z->bytes - z->told)
         return ST_CORRUPT;

@@ -484,11 +484,14 @@ static status let_go(struct purge *p, size_t file, bool is_dry, struct warc_purg
     struct warc_needed needed = warc_needs_of(p->needs, file);
     const struct warc_name *n = &p->f->files[file];
     status st = ST_OK;
-    out->kept += needed.bodies;
-    if (needed.bodies && needed.is_all)
+    if (needed.bodies && needed.is_all) {
+        out->kept += needed.bodies;
         return ST_OK;
+    }
     if (!is_dry && needed.bodies)
         st = purge_file(p, file, NULL, NULL);
+    if (st == ST_OK)
+        out->kept += needed.bodies;
     if (!is_dry && (!needed.bodies || st == ST_CORRUPT))
         st = remove_file(p->f, file);
     uint64_t left = is_dry ? needed.bytes : size_of(p->f, file);
