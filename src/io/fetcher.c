@@ -195,6 +195,11 @@ static void judge_end(const struct job *j, status st, const char *why, struct fe
         r->st = st;
         r->why = why;
     }
+    /* Of an answer that is no page the head says all: where a redirect leads, that something is gone. */
+    if (r->st == ST_PROTOCOL && j->heads.is_complete && r->http_status / 100 != 2) {
+        r->st = ST_OK;
+        r->why = "";
+    }
     r->body_cut = j->verdict == JOB_CUT && !j->is_unwanted;
 }
 
