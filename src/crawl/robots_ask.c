@@ -97,8 +97,8 @@ static void on_answer(void *arg, const struct fetch_result *f)
         *r->o.requests += 1;
         *r->o.bytes += f->wire_bytes;
     }
-    if (f->st == ST_LIMIT || f->st == ST_PROTOCOL || (f->st == ST_REFUSED && r->hops)) {
-        end(r, ST_OK, robots_all(true), ""); /* no HTTP's business, or not ours to ask: no robots.txt */
+    if (f->st == ST_LIMIT || (f->st == ST_REFUSED && r->hops)) {
+        end(r, ST_OK, robots_all(true), ""); /* too long, or not ours to ask: no robots.txt */
     } else if (f->st != ST_OK) {
         end(r, f->st, NULL, f->why);
     } else if (code >= 300 && code <= 399 && f->location.n) {

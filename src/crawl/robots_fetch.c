@@ -121,9 +121,9 @@ void robots_fetch_done(struct shard *s, struct job *j, const struct fetch_result
     }
     if (r->st != ST_OK) {
         crawl_note_host_failure(cr, j->lease.host, r->st, r->why);
-        /* An answer that is none of HTTP's business (too long, garbled) is no robots.txt; no answer is a host in
-         * trouble. */
-        bool is_host = r->st != ST_LIMIT && r->st != ST_PROTOCOL;
+        /* An answer that is none of HTTP's business (too long) is no robots.txt; none, or one that was cut off or
+         * garbled, is a host in trouble: what it would have forbidden is not known (2.3.1.4). */
+        bool is_host = r->st != ST_LIMIT;
         if (!is_host)
             j->result.st = ST_OK;
         settle(s, j, is_host ? NULL : robots_all(true));

@@ -396,7 +396,8 @@ static bool retries(const struct frontier *f, const struct lent *l, const struct
 {
     if (l->kind != LEASE_PAGE || l->is_dropped)
         return false;
-    bool is_server_error = r->st == ST_OK && r->http_status >= 500;
+    /* An answer that was cut off or garbled may be whole the next time, as one of a server in trouble may be good. */
+    bool is_server_error = r->st == ST_PROTOCOL || (r->st == ST_OK && r->http_status >= 500);
     if (failure_is_our_line(f, l->host, r) || (concerns_host(r) && host_gives_up(l->host, r)))
         return true;
     return (concerns_host(r) || is_server_error) && l->entry->tries + 1 < FRONTIER_TRIES_MAX;

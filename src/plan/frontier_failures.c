@@ -9,9 +9,11 @@
 
 /* ---- failures of a host ---- */
 
-static bool is_definite(status st)
+/* Waiting does not mend it. What answers and speaks no HTTP at all is another kind of server. */
+static bool is_definite(const struct frontier_result *r)
 {
-    return st == ST_DNS || st == ST_CONNECT || st == ST_TLS || st == ST_REFUSED;
+    return r->st == ST_DNS || r->st == ST_CONNECT || r->st == ST_TLS || r->st == ST_REFUSED ||
+           (r->st == ST_PROTOCOL && !r->http_status);
 }
 
 /* No connection, and addresses that were not tried yet. */
@@ -75,7 +77,7 @@ static void end_silence(struct frontier *f, mono_ms now)
  * for the next run. */
 bool host_gives_up(const struct host *h, const struct frontier_result *r)
 {
-    bool hopeless = h->successes == 0 && is_definite(r->st) && !has_other_addr(h, r);
+    bool hopeless = h->successes == 0 && is_definite(r) && !has_other_addr(h, r);
     return hopeless || r->st == ST_REFUSED || h->failures + 1 >= FRONTIER_HOST_FAILURES_MAX;
 }
 
@@ -132,11 +134,12 @@ int host_other_site(const struct host *h, unsigned site, mono_ms now)
     return -1;
 }
 
-/* Nobody at this scheme or port, or with a bad certificate, and the host answers at another one, or was not asked there
- * yet: that is no failure of the host, which has pages that can be had. */
+/* Nobody at this scheme or port, or with a bad certificate or another protocol, and the host answers at another one, or
+ * was not asked there yet: that is no failure of the host, which has pages that can be had. */
 bool failure_is_of_site(const struct host *h, unsigned site, mono_ms now, const struct frontier_result *r)
 {
-    if (h->sites[site].has_answered || (r->st != ST_CONNECT && r->st != ST_TLS && r->st != ST_TIMEOUT))
+    bool may_be = r->st == ST_CONNECT || r->st == ST_TLS || r->st == ST_TIMEOUT || r->st == ST_PROTOCOL;
+    if (h->sites[site].has_answered || !may_be)
         return false;
     return h->successes > 0 || (!has_other_addr(h, r) && host_other_site(h, site, now) >= 0);
 }

@@ -275,7 +275,8 @@ static void pages_that_never_answer_do_not_stop_their_host(void **state)
         struct frontier_result r;
     } cases[] = {{"silence", {.st = ST_TIMEOUT, .retry_after_ms = -1}},
                  {"hangs up", {.st = ST_CONNECT, .retry_after_ms = -1}},
-                 {"503", {.st = ST_OK, .http_status = 503, .retry_after_ms = -1}}};
+                 {"503", {.st = ST_OK, .http_status = 503, .retry_after_ms = -1}},
+                 {"cut off", {.st = ST_PROTOCOL, .http_status = 200, .retry_after_ms = -1}}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct world w;
         struct lease l;

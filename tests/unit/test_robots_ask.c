@@ -37,8 +37,12 @@ static void site(void *self, const struct httpd_request *req, struct httpd_answe
         ans->status = 500;
     else if (span_is(host, "busy"))
         ans->status = 429;
+    else if (span_is(host, "garbled"))
+        buf_puts(&ans->head, "Content-Encoding: gzip\n");
     else
         ans->status = 302;
+    if (span_is(host, "garbled"))
+        buf_puts(&ans->body, "no gzip");
     if (span_is(host, "far")) /* another host, where the rules are */
         buf_printf(&ans->head, "Location: http://rules.example:%d/r\n", b->port);
     else if (span_is(host, "round"))
@@ -136,6 +140,10 @@ static void what_cannot_be_reached_is_said(void **state)
 {
     struct bed b;
     open_bed(&b);
+    (void)start(&b, "garbled", 0);
+    loop_run(b.loop);
+    CHECK_STATUS("garbled", b.st, ST_PROTOCOL);
+    assert_int_equal(b.verdict, -1);
     httpd_free(b.server);
     b.server = NULL;
     (void)start(&b, "rules", 0);

@@ -1,0 +1,227 @@
+/* test_crawl_odd.c - a crawl of servers that answer oddly: what is read, what is asked again, what is left alone. The
+ * server is a socket that knows nothing of HTTP. */
+#include "test.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apply/apply_sink.h"
+#include "crawl/crawl.h"
+#include "store/store.h"
+#include "test_folder.h"
+
+#define ANSWERS_MAX 24
+#define HTML "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+/* What a path is answered with, the first time and later. */
+struct answer {
+    const char *path, *first, *later; /* later NULL: as the first time */
+    unsigned asked;
+};
+
+struct server {
+    int fd, port;
+    const char *folder; /* that it is crawled into */
+    pthread_t thread;
+    struct answer answers[ANSWERS_MAX];
+};
+
+static void answer(struct server *s, int fd, const char *request)
+{
+    for (size_t i = 0; i < ANSWERS_MAX && s->answers[i].path; i++) {
+        struct answer *a = &s->answers[i];
+        size_t n = strlen(a->path);
+        if (strncmp(request, "GET ", 4) != 0 || strncmp(request + 4, a->path, n) != 0 || request[4 + n] != ' ')
+            continue;
+        const char *text = a->asked++ && a->later ? a->later : a->first;
+        (void)!write(fd, text, strlen(text));
+        return;
+    }
+    static const char none[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    (void)!write(fd, none, sizeof(none) - 1);
+}
+
+static void *serve(void *arg)
+{
+    struct server *s = arg;
+    for (int fd; (fd = accept(s->fd, NULL, NULL)) >= 0; close(fd)) {
+        char request[4096] = "";
+        size_t n = 0;
+        for (ssize_t got; n < sizeof(request) - 1 && !strstr(request, "\r\n\r\n"); n += (size_t)got) {
+            got = read(fd, request + n, sizeof(request) - 1 - n);
+            if (got <= 0)
+                break;
+            request[n + (size_t)got] = '\0';
+        }
+        answer(s, fd, request);
+    }
+    return NULL;
+}
+
+static void server_init(struct server *s, const char *folder, const struct answer *answers, size_t n)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(in);
+    *s = (struct server){.folder = folder, .fd = socket(AF_INET, SOCK_STREAM, 0)};
+    assert_true(n < ANSWERS_MAX);
+    memcpy(s->answers, answers, n * sizeof(*answers));
+    assert_int_equal(bind(s->fd, (struct sockaddr *)&in, len), 0);
+    assert_int_equal(listen(s->fd, 64), 0);
+    getsockname(s->fd, (struct sockaddr *)&in, &len);
+    s->port = ntohs(in.sin_port);
+    assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+}
+
+static void server_done(struct server *s)
+{
+    shutdown(s->fd, SHUT_RDWR);
+    pthread_join(s->thread, NULL);
+    close(s->fd);
+}
+
+/* How often a path was asked for. Only when no crawl runs. */
+static unsigned asked(const struct server *s, const char *path)
+{
+    for (size_t i = 0; i < ANSWERS_MAX && s->answers[i].path; i++)
+        if (strcmp(s->answers[i].path, path) == 0)
+            return s->answers[i].asked;
+    fail_msg("no answer for %s", path);
+    return 0;
+}
+
+/* ---- a crawl of it ---- */
+
+/* A host that rests does so for a minute: the test has seen enough. */
+static void on_progress(void *arg, const struct crawl_stats *stats)
+{
+    if (stats->hosts_waiting)
+        crawl_stop(*(struct crawl **)arg);
+}
+
+static crawl_end crawl_it(const struct server *s, struct crawl_stats *stats)
+{
+    char dir[TEST_PATH], seed[64];
+    struct apply_sink_opts sink = {0};
+    struct channel *c = NULL;
+    struct crawl *cr = NULL;
+    struct buf why = {0};
+    crawl_end end = CRAWL_FAILED;
+    test_path(dir, s->folder);
+    const struct crawl_opts o = {.data_dir = dir,
+                                 .fetch = {.user_agent = SPAN("orbweaver/0.1 (test)"), .allow_private = true},
+                                 .shards = 1,
+                                 .delay_ms = 0,
+                                 .open_sink = apply_sink_open,
+                                 .sink_arg = &sink};
+    snprintf(seed, sizeof(seed), "http://127.0.0.1:%d/", s->port);
+    const struct span seeds[] = {span_str(seed)};
+    const struct channel_opts co = {.seeds = seeds, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 9};
+    CHECK_STATUS("open", crawl_open(&o, &cr, &why), ST_OK);
+    CHECK_STATUS("channel", channel_new(&co, &c, NULL), ST_OK);
+    CHECK_STATUS("add", crawl_add(cr, c), ST_OK);
+    CHECK_STATUS("run", crawl_run(cr, on_progress, &cr, &end), ST_OK);
+    crawl_get_stats(cr, stats);
+    crawl_close(cr);
+    buf_done(&why);
+    return end;
+}
+
+/* What the page table has of a page, as "status title reason". */
+static status note_page(void *arg, const struct page *p)
+{
+    buf_printf(arg, "%u %.*s %.*s", p->http_status, SPAN_ARG(p->title), SPAN_ARG(p->reason));
+    return ST_OK;
+}
+
+static void check_page(const struct server *s, const char *path, const char *want)
+{
+    char dir[TEST_PATH], url[128];
+    struct store *store = NULL;
+    struct buf got = {0}, why = {0};
+    test_path(dir, s->folder);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, path);
+    CHECK_STATUS("store", store_open(dir, STORE_READ, &store, &why), ST_OK);
+    CHECK_STATUS(path, store_page_get(store, siphash(store_key(store), span_str(url)), note_page, &got), ST_OK);
+    CHECK_SPAN(path, buf_span(&got), span_str(want));
+    store_free(store);
+    buf_done(&got);
+    buf_done(&why);
+}
+
+#define CUT HTML "Content-Length: 5000\r\n\r\n<title>Cut</title>"
+
+static void answers_that_are_cut_off_are_asked_for_again(void **state)
+{
+    static const struct answer site[] = {
+        {"/", CUT, HTML "\r\n<title>Start</title><a href=once>1</a><a href=always>2</a><a href=moved>3</a>", 0},
+        {"/once", CUT, HTML "\r\n<title>Once</title>", 0},
+        {"/always", CUT, NULL, 0},
+        /* That it moved, and where to, was said. */
+        {"/moved", "HTTP/1.1 301 Moved\r\nLocation: /there\r\nContent-Length: 500\r\n\r\nhalf", NULL, 0},
+        {"/there", HTML "\r\n<title>There</title>", NULL, 0},
+    };
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, sizeof(site) / sizeof(*site));
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    check_page(&s, "/", "200 Start ");
+    check_page(&s, "/once", "200 Once ");
+    check_page(&s, "/always", "200  body was cut off");
+    check_page(&s, "/there", "200 There ");
+    assert_int_equal(asked(&s, "/once"), 2);
+    assert_int_equal(asked(&s, "/always"), 3);
+    assert_int_equal(asked(&s, "/moved"), 1);
+    assert_int_equal(n.pages, 3);
+    assert_int_equal(n.errors, 1);
+}
+
+/* What it would have forbidden is not known. */
+static void a_robots_txt_that_is_cut_off_forbids_everything(void **state)
+{
+    static const struct {
+        const char *label, *robots;
+        bool is_asked;
+    } cases[] = {
+        {"cut", "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nUser-agent: *\nDisallow: /pri", false},
+        {"cut in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n99\r\nUser-agent", false},
+        {"garbled", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *\nDisallow: /", false},
+        {"none, cut", "HTTP/1.1 404 None\r\nContent-Length: 500\r\n\r\nno", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct answer site[] = {{"/robots.txt", cases[i].robots, NULL, 0},
+                                      {"/", HTML "\r\n<title>Start</title>", NULL, 0}};
+        struct server s;
+        struct crawl_stats n;
+        server_init(&s, cases[i].label, site, 2);
+        crawl_end end = crawl_it(&s, &n);
+        server_done(&s);
+        CHECK(cases[i].label, asked(&s, "/robots.txt") == 1 && asked(&s, "/") == cases[i].is_asked);
+        CHECK(cases[i].label, end == (cases[i].is_asked ? CRAWL_COMPLETE : CRAWL_STOPPED));
+    }
+}
+
+static void what_is_no_web_server_is_given_up_at_once(void **state)
+{
+    static const struct answer site[] = {{"/robots.txt", "SSH-2.0-other\r\n", NULL, 0},
+                                         {"/", "SSH-2.0-x\r\n", NULL, 0}};
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, 2);
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    assert_int_equal(n.hosts_given_up, 1);
+    assert_int_equal(asked(&s, "/"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(answers_that_are_cut_off_are_asked_for_again),
+        TEST_IN_FOLDER(a_robots_txt_that_is_cut_off_forbids_everything),
+        TEST_IN_FOLDER(what_is_no_web_server_is_given_up_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
