@@ -17,7 +17,8 @@
 /* Feeds are followed from pages no deeper than this: those of a site and of its parts are named there, and those of
  * single pages (every page of a blog has one of its comments) would double the requests. */
 #define FEED_DEPTH_MAX 1
-#define PDF_NOT_ALLOWED 3 /* pdftotext leaves with it when the document forbids copying */
+#define PDF_NOT_ALLOWED 3                     /* pdftotext leaves with it when the document forbids copying */
+#define WISHES (PAGE_NOINDEX | PAGE_NOFOLLOW) /* of a site: they change what becomes of a page */
 
 struct frontier_result frontier_result_of(struct crawl *cr, const struct fetch_result *r, wall_ms wall)
 {
@@ -316,6 +317,18 @@ static unsigned header_flags(const struct crawl *cr, struct span values)
     return flags;
 }
 
+/* An answer that is no page says that the page is the same; a wish in its head that came since is of the page. */
+static bool is_half(const struct job *j, const struct fetch_result *r, const struct summary *sum)
+{
+    return r->st == ST_OK && r->http_status == 304 && sum->page_flags & WISHES && !j->imported_at;
+}
+
+/* "Not modified" to somebody who has nothing that it could be compared with. */
+static bool is_about_nothing(const struct job *j, const struct fetch_result *r)
+{
+    return r->st == ST_OK && r->http_status == 304 && !j->lease.etag.n && !j->lease.last_modified.n && !j->imported_at;
+}
+
 static struct span cut(struct span s, size_t max)
 {
     return utf8_cut(s, max);
@@ -448,6 +461,8 @@ static void describe_answer(struct shard *s, const struct job *j, const struct f
     sum->last_modified = r->last_modified.n <= 64 ? r->last_modified : (struct span){0};
     sum->wire_bytes = r->wire_bytes;
     sum->page_flags = (uint16_t)header_flags(s->crawl, r->robots_tags);
+    if (sum->page_flags & WISHES) /* a 304 need not repeat it, so without conditions: it shows when it is gone */
+        sum->etag = sum->last_modified = (struct span){0};
     sum->dns_us = j->dns_us;
     sum->connect_us = r->timing.connect_us;
     sum->tls_us = r->timing.tls_us;
@@ -544,13 +559,22 @@ static void capture(struct shard *s, const struct fetch_result *r, struct summar
         sum->capture = buf_span(&s->captured);
 }
 
-void visit_page(struct shard *s, struct job *j, const struct fetch_result *r, const struct program_result *said)
+void visit_page(struct shard *s, struct job *j, const struct fetch_result *answer, const struct program_result *said)
 {
     struct summary sum;
     struct finds finds = {0};
     struct url page;
+    struct fetch_result nothing;
+    const struct fetch_result *r = answer;
+    if (is_about_nothing(j, answer)) {
+        nothing = *answer;
+        nothing.st = ST_PROTOCOL;
+        nothing.why = "\"not modified\", and nobody had asked for changes";
+        r = &nothing;
+    }
     j->result = frontier_result_of(s->crawl, r, clock_wall());
     describe_answer(s, j, r, &sum);
+    j->result.is_half = is_half(j, r, &sum);
     if (r->st != ST_OK && !j->imported_at)
         crawl_note_host_failure(s->crawl, j->lease.host, r->st, r->why);
 

@@ -398,6 +398,8 @@ static bool retries(const struct frontier *f, const struct lent *l, const struct
         return false;
     /* An answer that was cut off or garbled may be whole the next time, as one of a server in trouble may be good. */
     bool is_server_error = r->st == ST_PROTOCOL || (r->st == ST_OK && r->http_status >= 500);
+    if (r->is_half && (l->entry->etag_len || l->entry->modified_len))
+        return true;
     if (failure_is_our_line(f, l->host, r) || (concerns_host(r) && host_gives_up(l->host, r)))
         return true;
     return (concerns_host(r) || is_server_error) && l->entry->tries + 1 < FRONTIER_TRIES_MAX;
@@ -424,8 +426,10 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
             site_answered(&h->sites[l->site]);
         host_rest(f, h, now);
         l->entry->tries += !is_line;
+        if (again && r->is_half)
+            entry_drop_conditions(f, l->entry);
         if (again)
-            take_back(f, l, is_line || h->is_given_up || keeps_its_place(r));
+            take_back(f, l, is_line || h->is_given_up || r->is_half || keeps_its_place(r));
     }
     if (!again)
         url_went(f, h, l->entry->channel, 1);

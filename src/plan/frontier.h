@@ -117,13 +117,15 @@ struct frontier_result {
     int64_t retry_after_ms; /* -1: none */
     int32_t connect_us;     /* > 0: a fresh connection took so long; that is the path's round trip */
     int32_t total_us;
+    bool is_half; /* what was asked with conditions must be asked again without them */
 };
 
 /* Whether frontier_done with this result would put the URL back: then it is no final result and nothing is written
  * down. */
 bool frontier_would_retry(struct frontier *f, uint64_t lease, const struct frontier_result *r);
-/* The page is finished, well or badly; the host goes on. Returns true when the answer was a host failure or "slow down"
- * and the URL is worth another try later: then it is back in the queue and the caller writes no result down. */
+/* The page is finished, well or badly; the host goes on. Returns true when the answer was a host failure, "slow down"
+ * or half of one, and the URL is worth another try later: then it is back in the queue and the caller writes no result
+ * down. */
 bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct frontier_result *r);
 /* The answer to LEASE_ROBOTS: takes ownership of `rules`. `rules` NULL: no answer or 5xx; the site waits (back-off),
  * and after 30 days without one everything is allowed. Good for `ttl_ms`. */

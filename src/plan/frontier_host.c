@@ -58,6 +58,14 @@ void entry_free(struct frontier *f, struct entry *e)
     free(e);
 }
 
+void entry_drop_conditions(struct frontier *f, struct entry *e)
+{
+    size_t size = entry_size(e);
+    e->etag_len = e->modified_len = 0;
+    f->memory -= size - entry_size(e);
+    f->url_memory -= size - entry_size(e);
+}
+
 void list_append(struct entry_list *l, struct entry *e)
 {
     e->next = NULL;

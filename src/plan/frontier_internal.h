@@ -171,6 +171,7 @@ void site_set_rules(struct frontier *f, struct site *s, struct robots *rules, mo
 
 struct entry *entry_make(struct frontier *f, struct span target, struct span etag, struct span modified);
 void entry_free(struct frontier *f, struct entry *e);
+void entry_drop_conditions(struct frontier *f, struct entry *e);
 void list_append(struct entry_list *l, struct entry *e);
 void list_prepend(struct entry_list *l, struct entry *e);
 struct entry *list_pop(struct entry_list *l);

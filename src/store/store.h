@@ -99,10 +99,11 @@ void store_set_rate(struct store *s, store_rate_fn *fn);
 
 /* Records a visit. Of the three good outcomes the store decides itself which it is: NEW without a good copy before;
  * else UNCHANGED when that was given or the digest is the same; else CHANGED. VISIT_UNCHANGED: empty text fields keep
- * their old values, and so does the digest; when http_status is 304 also canonical, page_flags, body_bytes and
- * text_bytes, which describe the copy, and the reason if it came with it. VISIT_ERROR and VISIT_REFUSED keep all that
- * describes the last good copy: digest, title, lang, canonical, etag, last_modified, content_type, charset, page_flags,
- * body_bytes, text_bytes. Everything else is of this visit. *effect (when given) is what the store made of it. */
+ * their old values, and so does the digest; when http_status is 304 also canonical, etag, last_modified, page_flags,
+ * body_bytes and text_bytes, which describe the copy, and the reason if it came with it. VISIT_ERROR and VISIT_REFUSED
+ * keep all that describes the last good copy: digest, title, lang, canonical, etag, last_modified, content_type,
+ * charset, page_flags, body_bytes, text_bytes. Everything else is of this visit. *effect (when given) is what the store
+ * made of it. */
 struct visit_effect {
     visit_outcome outcome;
     /* The content before the visit and after it. They differ when a visit with has_content found a new page, another

@@ -198,8 +198,6 @@ static void keep_empty_texts(struct page *now, const struct page *old)
 {
     keep_text(&now->title, old->title);
     keep_text(&now->lang, old->lang);
-    keep_text(&now->etag, old->etag);
-    keep_text(&now->last_modified, old->last_modified);
     keep_text(&now->content_type, old->content_type);
     keep_text(&now->charset, old->charset);
     keep_text(&now->address, old->address);
@@ -209,6 +207,8 @@ static void keep_empty_texts(struct page *now, const struct page *old)
 static void keep_words(struct page *now, const struct page *old)
 {
     keep_text(&now->canonical, old->canonical);
+    keep_text(&now->etag, old->etag);
+    keep_text(&now->last_modified, old->last_modified);
     if (is_good(old->outcome))
         keep_text(&now->reason, old->reason);
 }

@@ -11,13 +11,15 @@
 #include "crawl/crawl.h"
 #include "store/store.h"
 #include "test_folder.h"
+#include "web/facts.h"
 
 #define ANSWERS_MAX 24
 #define HTML "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-/* What a path is answered with, the first time and later. */
+/* What a path is answered with, the first time, later, and when it is asked for changes. */
 struct answer {
-    const char *path, *first, *later; /* later NULL: as the first time */
+    const char *path, *first;
+    const char *later, *conditional; /* NULL: as the first time */
     unsigned asked;
 };
 
@@ -36,6 +38,8 @@ static void answer(struct server *s, int fd, const char *request)
         if (strncmp(request, "GET ", 4) != 0 || strncmp(request + 4, a->path, n) != 0 || request[4 + n] != ' ')
             continue;
         const char *text = a->asked++ && a->later ? a->later : a->first;
+        if (a->conditional && strstr(request, "If-None-Match: "))
+            text = a->conditional;
         (void)!write(fd, text, strlen(text));
         return;
     }
@@ -128,10 +132,13 @@ static crawl_end crawl_it(const struct server *s, struct crawl_stats *stats)
     return end;
 }
 
-/* What the page table has of a page, as "status title reason". */
+/* What the page table has of a page, as "status title reason", or "not for search". */
 static status note_page(void *arg, const struct page *p)
 {
-    buf_printf(arg, "%u %.*s %.*s", p->http_status, SPAN_ARG(p->title), SPAN_ARG(p->reason));
+    if (p->page_flags & PAGE_NOINDEX)
+        buf_puts(arg, "not for search");
+    else
+        buf_printf(arg, "%u %.*s %.*s", p->http_status, SPAN_ARG(p->title), SPAN_ARG(p->reason));
     return ST_OK;
 }
 
@@ -155,12 +162,12 @@ static void check_page(const struct server *s, const char *path, const char *wan
 static void answers_that_are_cut_off_are_asked_for_again(void **state)
 {
     static const struct answer site[] = {
-        {"/", CUT, HTML "\r\n<title>Start</title><a href=once>1</a><a href=always>2</a><a href=moved>3</a>", 0},
-        {"/once", CUT, HTML "\r\n<title>Once</title>", 0},
-        {"/always", CUT, NULL, 0},
+        {"/", CUT, HTML "\r\n<title>Start</title><a href=once>1</a><a href=always>2</a><a href=moved>3</a>", NULL, 0},
+        {"/once", CUT, HTML "\r\n<title>Once</title>", NULL, 0},
+        {"/always", CUT, NULL, NULL, 0},
         /* That it moved, and where to, was said. */
-        {"/moved", "HTTP/1.1 301 Moved\r\nLocation: /there\r\nContent-Length: 500\r\n\r\nhalf", NULL, 0},
-        {"/there", HTML "\r\n<title>There</title>", NULL, 0},
+        {"/moved", "HTTP/1.1 301 Moved\r\nLocation: /there\r\nContent-Length: 500\r\n\r\nhalf", NULL, NULL, 0},
+        {"/there", HTML "\r\n<title>There</title>", NULL, NULL, 0},
     };
     struct server s;
     struct crawl_stats n;
@@ -191,8 +198,8 @@ static void a_robots_txt_that_is_cut_off_forbids_everything(void **state)
         {"none, cut", "HTTP/1.1 404 None\r\nContent-Length: 500\r\n\r\nno", true},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const struct answer site[] = {{"/robots.txt", cases[i].robots, NULL, 0},
-                                      {"/", HTML "\r\n<title>Start</title>", NULL, 0}};
+        const struct answer site[] = {{"/robots.txt", cases[i].robots, NULL, NULL, 0},
+                                      {"/", HTML "\r\n<title>Start</title>", NULL, NULL, 0}};
         struct server s;
         struct crawl_stats n;
         server_init(&s, cases[i].label, site, 2);
@@ -205,8 +212,8 @@ static void a_robots_txt_that_is_cut_off_forbids_everything(void **state)
 
 static void what_is_no_web_server_is_given_up_at_once(void **state)
 {
-    static const struct answer site[] = {{"/robots.txt", "SSH-2.0-other\r\n", NULL, 0},
-                                         {"/", "SSH-2.0-x\r\n", NULL, 0}};
+    static const struct answer site[] = {{"/robots.txt", "SSH-2.0-other\r\n", NULL, NULL, 0},
+                                         {"/", "SSH-2.0-x\r\n", NULL, NULL, 0}};
     struct server s;
     struct crawl_stats n;
     server_init(&s, "crawl", site, 2);
@@ -216,12 +223,55 @@ static void what_is_no_web_server_is_given_up_at_once(void **state)
     assert_int_equal(asked(&s, "/"), 0);
 }
 
+#define TAGGED HTML "ETag: \"1\"\r\n"
+#define UNCHANGED "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n"
+#define WISH "X-Robots-Tag: noindex\r\n"
+#define PLAN "\r\n<title>Plan</title><p>of the harbour"
+
+/* The site's owner puts it into the settings of the server: no file changes, and every answer is a 304. */
+static void a_wish_that_comes_with_a_304_is_obeyed(void **state)
+{
+    static const struct answer site[] = {{"/", TAGGED PLAN, NULL, UNCHANGED "\r\n", 0}};
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, 1);
+    (void)crawl_it(&s, &n);
+    check_page(&s, "/", "200 Plan ");
+    (void)crawl_it(&s, &n);
+    check_page(&s, "/", "304 Plan ");
+    s.answers[0] = (struct answer){"/", TAGGED WISH PLAN, NULL, UNCHANGED WISH "\r\n", 0};
+    (void)crawl_it(&s, &n);
+    check_page(&s, "/", "not for search");
+    assert_int_equal(asked(&s, "/"), 2); /* the second time without conditions */
+    (void)crawl_it(&s, &n);
+    check_page(&s, "/", "not for search");
+    assert_int_equal(asked(&s, "/"), 3);
+    s.answers[0] = (struct answer){"/", TAGGED PLAN, NULL, UNCHANGED "\r\n", 0}; /* and out again */
+    (void)crawl_it(&s, &n);
+    server_done(&s);
+    check_page(&s, "/", "200 Plan ");
+}
+
+static void not_modified_makes_no_page_where_none_was(void **state)
+{
+    static const struct answer site[] = {{"/", "HTTP/1.1 304 Not Modified\r\n\r\n", NULL, NULL, 0}};
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, 1);
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    assert_int_equal(n.pages, 0);
+    assert_int_equal(n.errors, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(answers_that_are_cut_off_are_asked_for_again),
         TEST_IN_FOLDER(a_robots_txt_that_is_cut_off_forbids_everything),
         TEST_IN_FOLDER(what_is_no_web_server_is_given_up_at_once),
+        TEST_IN_FOLDER(a_wish_that_comes_with_a_304_is_obeyed),
+        TEST_IN_FOLDER(not_modified_makes_no_page_where_none_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
