@@ -23,6 +23,8 @@ struct layer {
     unsigned char first[2]; /* LAYER_DEFLATE: until two bytes tell which it is */
     unsigned first_count;
     bool is_begun, is_ended;
+    bool is_over;  /* LAYER_GZIP: what follows is no member */
+    bool is_doubt; /* LAYER_GZIP: this is not the first member, and nothing has come out of it */
 };
 
 struct coding {
@@ -46,6 +48,17 @@ static bool kind_of(struct span name, layer_kind *out)
             *out = known[i].kind;
             return true;
         }
+    return false;
+}
+
+/* Others than ours that there are. Every other word is a server's mistake, as browsers see it: the body is as it is. */
+static bool is_foreign(struct span name)
+{
+    static const char *const others[] = {"compress", "x-compress", "bzip2", "x-bzip2",      "lzma",      "xz",
+                                         "sdch",     "dcb",        "dcz",   "pack200-gzip", "aes128gcm", "exi"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (span_is_nocase(name, others[i]))
+            return true;
     return false;
 }
 
@@ -89,12 +102,15 @@ status coding_new(struct span header, struct coding **out)
     size_t n = 0;
     struct span rest = header, name;
     while (rest.p && span_split(&rest, ',', &name)) {
+        layer_kind kind;
         name = span_trim(name);
-        if (!name.n || span_is_nocase(name, "identity") || span_is_nocase(name, "none"))
-            continue;
-        if (n == CODING_LAYERS_MAX || !kind_of(name, &kinds[n]))
+        if (is_foreign(name))
             return ST_INVALID;
-        n++;
+        if (!kind_of(name, &kind))
+            continue;
+        if (n == CODING_LAYERS_MAX)
+            return ST_INVALID;
+        kinds[n++] = kind;
     }
     *out = NULL;
     if (!n)
@@ -172,6 +188,18 @@ static bool layer_ready(struct layer *l, struct span *in)
     return true;
 }
 
+/* A gzip file may have several members (RFC 1952 2.2): some servers send one for each part of a page. What does not
+ * begin like one is left alone, as in browsers. */
+static bool next_member(struct layer *l, struct span in)
+{
+    if (l->kind != LAYER_GZIP || l->is_over || !in.n)
+        return false;
+    l->is_over = (unsigned char)in.p[0] != 0x1f || inflateReset(&l->z) != Z_OK;
+    l->is_doubt = true;
+    l->is_ended = l->is_over;
+    return !l->is_over;
+}
+
 static status layer_feed(struct layer *l, struct span in, size_t max, struct buf *out)
 {
     size_t made = 0, room = 0;
@@ -181,7 +209,7 @@ static status layer_feed(struct layer *l, struct span in, size_t max, struct buf
         return ST_OK;
     if (!was_begun && l->kind == LAYER_DEFLATE)
         first = span_of(l->first, 2);
-    while (!l->is_ended && (first.n || in.n || made == room)) {
+    while ((!l->is_ended || next_member(l, in)) && (first.n || in.n || made == room)) {
         struct span *from = first.n ? &first : &in;
         /* One byte more than may come out, so that passing the ceiling shows. */
         room = max - out->n < PIECE ? max - out->n + 1 : PIECE;
@@ -190,6 +218,11 @@ static status layer_feed(struct layer *l, struct span in, size_t max, struct buf
                     : l->kind == LAYER_ZSTD ? unzstd_some(l, from, to, room, &made)
                                             : inflate_some(l, from, to, room, &made);
         out->n += made;
+        if (st != ST_OK && l->is_doubt) {
+            l->is_ended = l->is_over = true;
+            return ST_OK;
+        }
+        l->is_doubt &= !made;
         if (out->n > max) {
             out->n = max;
             return ST_LIMIT;

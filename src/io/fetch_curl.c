@@ -69,7 +69,7 @@ static void set_constants(struct fetcher *f, struct job *j)
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, ""); /* decode; what is sent stands in f->headers */
+    curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* by coding.h, which forgives more */
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
     curl_easy_setopt(e, CURLOPT_PROXY, f->proxy ? f->proxy : "");
     curl_easy_setopt(e, CURLOPT_NOPROXY, "");
@@ -134,10 +134,8 @@ void curl_job_start(struct fetcher *f, struct job *j)
     if (j->is_head != j->is_head_set)
         curl_easy_setopt(e, j->is_head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
     j->is_head_set = j->is_head;
-    if (j->raw.is_on != j->is_raw_set) {
-        curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, j->raw.is_on ? 0L : 1L);
+    if (j->raw.is_on != j->is_raw_set)
         curl_easy_setopt(e, CURLOPT_VERBOSE, j->raw.is_on ? 1L : 0L); /* for the request as it is sent */
-    }
     j->is_raw_set = j->raw.is_on;
     /* Over TLS the first connection tells whether a second is needed; without, waiting for it would gain nothing. */
     if (j->is_https != j->is_https_set)

@@ -103,7 +103,7 @@ void fetch_start_waiting(struct fetcher *f); /* as many as there is room for */
 
 /* The parts of an answer as they come; `arg` is the job. False: it goes no further, and j->verdict says why. */
 bool job_take_line(void *arg, struct span line);
-bool job_take_piece(struct job *j, struct span piece); /* of a body; decoded if j->coding is NULL */
+bool job_take_piece(struct job *j, struct span piece); /* of a body, as it came */
 /* More decoded bytes than `wire` bytes can honestly become. */
 bool job_is_bomb(const struct job *j, uint64_t wire);
 uint64_t job_wire_bytes(const struct job *j); /* of the body, as received */

@@ -17,10 +17,7 @@ static bool on_piece(void *arg, struct span piece)
     j->call.body_bytes += piece.n;
     if (j->owner->rate_bytes_per_s)
         fetch_rate_count(j->owner, j);
-    if (!j->has_coding && !j->raw.is_on && coding_new(heads_get(&j->heads, HEAD_CONTENT_ENCODING), &j->coding) != ST_OK)
-        j->verdict = JOB_BAD_CODING;
-    j->has_coding = true;
-    return j->verdict == JOB_GOES_ON && job_take_piece(j, piece);
+    return job_take_piece(j, piece);
 }
 
 static void on_end(void *arg, status st, const char *why)

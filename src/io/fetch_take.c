@@ -85,12 +85,17 @@ static bool take_dropped(struct job *j, size_t n)
 bool job_take_piece(struct job *j, struct span piece)
 {
     size_t max = j->owner->body_bytes_max;
+    status st = ST_OK;
     if (j->raw.is_on)
         return take_raw(j, piece);
     if (j->is_unwanted)
         return take_dropped(j, piece.n);
-    status st = j->coding ? coding_feed(j->coding, piece, max, &j->body) : buf_put_up_to(&j->body, piece, max);
-    /* Curl counts a piece after it has been decoded and delivered, hence the allowance; the end is judged exactly. */
+    if (!j->has_coding)
+        st = coding_new(heads_get(&j->heads, HEAD_CONTENT_ENCODING), &j->coding);
+    j->has_coding = true;
+    if (st == ST_OK)
+        st = j->coding ? coding_feed(j->coding, piece, max, &j->body) : buf_put_up_to(&j->body, piece, max);
+    /* Curl counts a piece after it has been delivered, hence the allowance; the end is judged exactly. */
     if (j->body.n > RATIO_FREE_BYTES && job_is_bomb(j, job_wire_bytes(j) + PIECE_BYTES))
         j->verdict = JOB_BOMB;
     else if (st == ST_LIMIT)

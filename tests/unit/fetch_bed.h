@@ -87,6 +87,14 @@ static inline void site(void *self, const struct httpd_request *req, struct http
     } else if (span_is(t, "/gzip") || span_is(t, "/bomb")) {
         buf_puts(&ans->head, "Content-Type: text/html\nContent-Encoding: gzip\n");
         gzip_zeros(&ans->body, span_is(t, "/gzip") ? 900000 : 12000000);
+    } else if (span_is(t, "/gzip-and-more")) { /* in two members, and something behind them */
+        buf_puts(&ans->head, "Content-Type: text/html\nContent-Encoding: gzip\n");
+        gzip_zeros(&ans->body, 400);
+        gzip_zeros(&ans->body, 500);
+        buf_puts(&ans->body, "\n");
+    } else if (span_is(t, "/utf-8")) {
+        buf_puts(&ans->head, "Content-Type: text/html\nContent-Encoding: UTF-8\n");
+        buf_puts(&ans->body, "<p>hello");
     } else if (span_is(t, "/bad-gzip")) {
         buf_puts(&ans->head, "Content-Type: text/html\nContent-Encoding: gzip\n");
         buf_puts(&ans->body, "this is not gzip at all");

@@ -121,6 +121,32 @@ static void the_ceiling_holds_to_the_byte(void **state)
         }
 }
 
+static void a_gzip_file_may_have_several_members(void **state)
+{
+    static const struct {
+        const char *behind;
+        size_t n;
+    } cases_behind[] = {{"", 0}, {"and then something", 18}, {"\x1f", 1}, {"\x1f\x8b\x08 no more", 11}, {"\0\0\0", 3}};
+    static const size_t pieces[] = {1, 2, 7, 100, 100000};
+    for (size_t i = 0; i < sizeof(cases_behind) / sizeof(*cases_behind); i++)
+        for (size_t k = 0; k < sizeof(pieces) / sizeof(*pieces); k++) {
+            struct buf text = {0}, coded = {0}, out = {0};
+            struct coding *c = NULL;
+            make_text(&text, 3000, 1);
+            code("gzip", span_cut(buf_span(&text), 0, 1000), &coded);
+            code("gzip", span_cut(buf_span(&text), 1000, 0), &coded);
+            code("gzip", span_from(buf_span(&text), 1000), &coded);
+            buf_put(&coded, span_of(cases_behind[i].behind, cases_behind[i].n));
+            CHECK_STATUS("new", coding_new(SPAN("gzip"), &c), ST_OK);
+            CHECK_STATUS("feed", feed_in_pieces(c, buf_span(&coded), pieces[k], NO_LIMIT, &out), ST_OK);
+            CHECK_SPAN(cases_behind[i].behind, buf_span(&out), buf_span(&text));
+            coding_free(c);
+            buf_done(&text);
+            buf_done(&coded);
+            buf_done(&out);
+        }
+}
+
 static void bytes_after_the_end_and_a_missing_end_are_forgiven(void **state)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -160,7 +186,10 @@ static void codings_are_known_or_refused(void **state)
         {" , ,", ST_OK, true},
         {"gzip", ST_OK, false},
         {"compress", ST_INVALID, true},
-        {"gzip, rot13", ST_INVALID, true},
+        {"gzip, compress", ST_INVALID, true},
+        {"UTF-8", ST_OK, true},
+        {"text/html, 8bit", ST_OK, true},
+        {"gzip, utf-8", ST_OK, false},
         {"br,br,br,br,br", ST_OK, false},
         {"br,br,br,br,br,br", ST_INVALID, true},
     };
@@ -206,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_coded_comes_back),
         cmocka_unit_test(the_ceiling_holds_to_the_byte),
+        cmocka_unit_test(a_gzip_file_may_have_several_members),
         cmocka_unit_test(bytes_after_the_end_and_a_missing_end_are_forgiven),
         cmocka_unit_test(codings_are_known_or_refused),
         cmocka_unit_test(damage_is_told_or_harmless),

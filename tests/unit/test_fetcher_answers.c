@@ -88,6 +88,8 @@ static void decodes_and_holds_the_ratio(void **state)
     CHECK_STATUS("bomb", r->st, ST_LIMIT);
     assert_true(r->body.n == 0);
     CHECK_STATUS("bad gzip", get(&b, "/bad-gzip", (struct fetch_req){0})->st, ST_PROTOCOL);
+    assert_int_equal(get(&b, "/gzip-and-more", (struct fetch_req){0})->body.n, 900);
+    CHECK_SPAN("no coding", get(&b, "/utf-8", (struct fetch_req){0})->body, SPAN("<p>hello"));
     bed_close(&b);
     bed_open(&b, (struct fetcher_opts){.allow_private = true, .ratio_max = 2000});
     r = get(&b, "/bomb", (struct fetch_req){0});
@@ -112,7 +114,6 @@ static void raw_answers_say_the_same_and_keep_what_came(void **state)
         CHECK_STATUS(paths[i], r->st, plain.st);
         CHECK(paths[i], r->http_status == plain.http_status && r->body_cut == plain.body_cut &&
                             r->body_unwanted == plain.body_unwanted);
-        /* Of what cannot be decoded curl keeps nothing. */
         CHECK(paths[i], span_eq(r->body, buf_span(&body)));
         CHECK(paths[i], r->has_raw == (plain.st != ST_LIMIT));
         if (r->has_raw) {

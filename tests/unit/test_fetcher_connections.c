@@ -235,6 +235,15 @@ static void tls_certificates_are_checked(void **state)
         {"wrong name", "other.test", true, false, ST_TLS},
         {"insecure", "other.test", false, true, ST_OK},
     };
+    static const struct { /* as without TLS */
+        const char *path;
+        status want;
+        size_t bytes;
+    } decoded[] = {{"/gzip", ST_OK, 900000},
+                   {"/gzip-and-more", ST_OK, 900},
+                   {"/utf-8", ST_OK, 8},
+                   {"/bad-gzip", ST_PROTOCOL, 0},
+                   {"/bomb", ST_LIMIT, 0}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         bed_open(&b, (struct fetcher_opts){.allow_private = true,
                                            .ca_file = cases[i].has_ca ? span_str(cert) : SPAN(""),
@@ -254,9 +263,17 @@ static void tls_certificates_are_checked(void **state)
         }
         if (b.last.st == ST_OK)
             CHECK(cases[i].label, b.last.reused);
+        b.scheme = "https";
+        int plain_port = b.port;
+        b.port = httpd_port(tls);
+        for (size_t k = 0; k < sizeof(decoded) / sizeof(*decoded) && cases[i].want == ST_OK && cases[i].has_ca; k++) {
+            const struct fetch_result *r = get(&b, decoded[k].path, (struct fetch_req){0});
+            CHECK_STATUS(decoded[k].path, r->st, decoded[k].want);
+            CHECK(decoded[k].path, r->body.n == decoded[k].bytes);
+        }
+        b.port = plain_port;
         httpd_free(tls);
         /* Plain HTTP where TLS is expected. */
-        b.scheme = "https";
         CHECK_STATUS("no TLS there", get(&b, "/page", (struct fetch_req){0})->st, ST_TLS);
         bed_close(&b);
     }
