@@ -386,10 +386,12 @@ static const struct document *read_document(struct shard *s, const struct job *j
     bool is_read = false;
     if (kind == DOCUMENT_PDF)
         is_read = read_pdf(s, j, r, &fo, sum, d);
-    else if (kind != DOCUMENT_OTHER && !r->body_unwanted)
-        is_read = document_read(&s->arena, r->content_type, j->lease.url, r->body, &fo, d) == ST_OK &&
-                  d->kind != DOCUMENT_OTHER;
-    sum->is_html = (is_read ? d->kind : kind) == DOCUMENT_HTML && !r->body_unwanted;
+    else if (kind != DOCUMENT_OTHER && !r->body_unwanted &&
+             document_read(&s->arena, r->content_type, j->lease.url, r->body, &fo, d) == ST_OK) {
+        kind = d->kind; /* its bytes may say otherwise */
+        is_read = kind != DOCUMENT_OTHER;
+    }
+    sum->is_html = kind == DOCUMENT_HTML && !r->body_unwanted;
     return is_read ? d : NULL;
 }
 

@@ -244,7 +244,8 @@ bool link_canonical(struct span v, struct span *target)
 
 bool type_is_page(struct span type)
 {
-    type = span_trim(span_cut(type, 0, span_find(type, ';', 0)));
+    size_t semicolon = span_find(type, ';', 0), comma = span_find(type, ',', 0);
+    type = span_trim(span_cut(type, 0, semicolon < comma ? semicolon : comma));
     if (span_find(type, '/', 0) == type.n)
         return true; /* none, or not one: browsers look at the bytes then */
     return span_is_nocase(type, "text/html") || span_is_nocase(type, "application/xhtml+xml") ||

@@ -388,9 +388,12 @@ bool charset_warm_up(void)
 
 struct span content_type_media(struct span content_type)
 {
-    struct span media = span_trim(span_cut(content_type, 0, span_find(content_type, ';', 0)));
+    size_t semicolon = span_find(content_type, ';', 0), comma = span_find(content_type, ',', 0);
+    struct span media = span_trim(span_cut(content_type, 0, semicolon < comma ? semicolon : comma));
     size_t slash = span_find(media, '/', 0);
-    return slash > 0 && slash + 1 < media.n ? media : SPAN("");
+    bool says_nothing = span_is(media, "*/*") || span_is_nocase(media, "unknown/unknown") ||
+                        span_is_nocase(media, "application/unknown");
+    return slash > 0 && slash + 1 < media.n && !says_nothing ? media : SPAN("");
 }
 
 /* A parameter's value: quoted up to the closing quote (or the end), else up to white space, ';' or ','. */

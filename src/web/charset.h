@@ -35,7 +35,7 @@ MUST_USE status charset_decode(struct arena *a, struct span body, struct span he
                                struct charset_result *out);
 
 /* The charset parameter of a Content-Type value, or empty; and its media type ("text/html") without parameters, as
- * written, or empty when there is no '/' in it. */
+ * written, the first where there are several; empty when there is no '/' in it, or a word for nothing in particular. */
 struct span content_type_charset(struct span content_type);
 struct span content_type_media(struct span content_type);
 

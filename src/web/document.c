@@ -195,7 +195,8 @@ status document_read(struct arena *a, struct span content_type, struct span url,
         return ST_OK;
     bool is_list = out->kind == DOCUMENT_LIST, is_html = out->kind == DOCUMENT_HTML;
     status st = sitemap_is_gzip(body) ? sitemap_unzip(a, body, &body, &is_cut) : ST_OK;
-    if (st == ST_OK && !is_html && is_binary(body, content_type_charset(content_type))) {
+    bool is_said = content_type_media(content_type).n > 0;
+    if (st == ST_OK && !(is_html && is_said) && is_binary(body, content_type_charset(content_type))) {
         out->kind = DOCUMENT_OTHER;
         return ST_OK;
     }

@@ -264,6 +264,28 @@ static void not_modified_makes_no_page_where_none_was(void **state)
     assert_int_equal(n.errors, 1);
 }
 
+static void types_that_are_said_oddly_are_understood(void **state)
+{
+    static const struct answer site[] = {
+        {"/",
+         "HTTP/1.1 200 OK\r\nContent-Type: text/html, text/html\r\n\r\n<title>Start</title><a href=any>1</a><a "
+         "href=png>2</a>",
+         NULL, NULL, 0},
+        {"/any", "HTTP/1.1 200 OK\r\nContent-Type: */*\r\n\r\n<title>Any</title>", NULL, NULL, 0},
+        {"/png", "HTTP/1.1 200 OK\r\n\r\n\x89PNG\r\n\x1a\n <title>Picture</title>", NULL, NULL, 0},
+    };
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, sizeof(site) / sizeof(*site));
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    check_page(&s, "/", "200 Start ");
+    check_page(&s, "/any", "200 Any ");
+    check_page(&s, "/png", "200  ");
+    assert_int_equal(n.not_html, 1);
+    assert_int_equal(n.not_read, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +294,7 @@ int main(void)
         TEST_IN_FOLDER(what_is_no_web_server_is_given_up_at_once),
         TEST_IN_FOLDER(a_wish_that_comes_with_a_304_is_obeyed),
         TEST_IN_FOLDER(not_modified_makes_no_page_where_none_was),
+        TEST_IN_FOLDER(types_that_are_said_oddly_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ static void a_type_has_a_reader(void **state)
         {"text/html; charset=utf-8", "http://a/x.md", DOCUMENT_HTML},
         {"APPLICATION/XHTML+XML", "", DOCUMENT_HTML},
         {"", "http://a/", DOCUMENT_HTML},
+        {"text/html, text/html; charset=utf-8", "http://a/", DOCUMENT_HTML},
+        {"*/*", "http://a/", DOCUMENT_HTML},
         {"", "http://a/README.md", DOCUMENT_MARKDOWN},
         {"text/markdown", "http://a/", DOCUMENT_MARKDOWN},
         {"text/x-markdown", "", DOCUMENT_MARKDOWN},
@@ -78,6 +80,9 @@ static void text_of_two_bytes_a_letter_is_text(void **state)
         {"text/plain; charset=\"UTF-16BE\"", {be, 24}, DOCUMENT_PLAIN},
         {"text/markdown; charset=UTF-16LE", {le, 24}, DOCUMENT_MARKDOWN},
         {"text/plain; charset=utf-8", {le, 24}, DOCUMENT_OTHER},
+        {"", {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16}, DOCUMENT_OTHER},
+        {"*/*", {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16}, DOCUMENT_OTHER},
+        {"", {"\xff\xfe<\0p\0>\0", 8}, DOCUMENT_HTML},
         {"text/plain", {be, 24}, DOCUMENT_OTHER},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
