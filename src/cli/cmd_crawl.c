@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/crawl_empty.h"
 #include "cli/crawl_report.h"
 #include "cli/crawl_setup.h"
 #include "cli/opt_out_file.h"
@@ -27,81 +28,6 @@ static int open_screen(const struct options *o, struct screen **out)
     if (*out)
         return EXIT_DONE;
     return complain(EXIT_IO, "crawl: open log %s: %s: check --log", so.log_path, strerror(errno));
-}
-
-/* ---- when nothing came of it ---- */
-
-/* The seed on `host`, for the message; the host itself when there is none. */
-static struct span seed_on(const struct crawl_setup *s, struct span host)
-{
-    struct arena a;
-    struct span found = host;
-    arena_init(&a);
-    for (size_t i = 0; i < s->seeds.n; i++) {
-        struct url u;
-        if (url_parse(&a, s->seeds.urls[i], NULL, &u) == ST_OK && span_eq(u.host, host)) {
-            found = s->seeds.urls[i];
-            break;
-        }
-    }
-    arena_done(&a);
-    return found;
-}
-
-static int complain_failure(const struct crawl_setup *s, struct span host, status st, struct span why)
-{
-    struct span url = seed_on(s, host);
-    const char *wrong = NULL, *advice = NULL;
-    switch (st) {
-    case ST_DNS:
-        wrong = "no such host";
-        advice = "check the spelling or --resolver";
-        break;
-    case ST_TLS:
-        wrong = "bad certificate";
-        advice = "name its authority with --ca-file, or give --insecure to accept any";
-        break;
-    case ST_CONNECT:
-        wrong = "no connection";
-        advice = "check that the server runs, or --proxy";
-        break;
-    case ST_TIMEOUT:
-        wrong = "no answer in time";
-        advice = "try again later: run the same command";
-        break;
-    case ST_REFUSED:
-        wrong = "refused";
-        advice = "give --allow-private where such addresses are meant";
-        break;
-    default:
-        wrong = status_name(st);
-        advice = "see orb explain";
-    }
-    if (why.n && !span_is(why, wrong))
-        return complain(exit_code_of(st), "crawl %.*s: %s (%.*s): %s", SPAN_ARG(url), wrong, SPAN_ARG(why), advice);
-    return complain(exit_code_of(st), "crawl %.*s: %s: %s", SPAN_ARG(url), wrong, advice);
-}
-
-/* The folder holds no page and none was found: says why. */
-static int complain_empty(struct crawl *cr, const struct crawl_setup *s, const struct crawl_stats *stats)
-{
-    struct buf host = {0}, why = {0};
-    status st = ST_OK;
-    struct span url = s->seeds.urls[0];
-    int code;
-    if (crawl_first_failure(cr, &host, &st, &why))
-        code = complain_failure(s, buf_span(&host), st, buf_span(&why));
-    else if (stats->refused_robots)
-        code = complain(EXIT_NO, "crawl %.*s: refused by robots.txt: see orb explain for the rule", SPAN_ARG(url));
-    else if (stats->http_5xx)
-        code = complain(EXIT_IO, "crawl %.*s: the server answers with an error: try again later", SPAN_ARG(url));
-    else if (stats->gone || stats->http_4xx)
-        code = complain(EXIT_NO, "crawl %.*s: no such page: check the address", SPAN_ARG(url));
-    else
-        code = complain(EXIT_NO, "crawl %.*s: no page was found: see orb explain", SPAN_ARG(url));
-    buf_done(&host);
-    buf_done(&why);
-    return code;
 }
 
 static int exit_code_of_end(crawl_end end, const struct crawl_stats *stats)
@@ -256,7 +182,7 @@ static int run(const struct options *o, struct crawl_setup *s, struct screen *sc
         bool is_empty = stats.pages == 0 && end == CRAWL_COMPLETE;
         if (!is_empty || opt_flag(o, OPT_JSON))
             print_report(o, &r);
-        code = is_empty ? complain_empty(cr, s, &stats) : exit_code_of_end(end, &stats);
+        code = is_empty ? crawl_empty_complain(cr, s, &stats) : exit_code_of_end(end, &stats);
         if (end == CRAWL_STOPPED && opt_flag(o, OPT_JSON))
             (void)complain(0, "crawl: stopped; run the same command to go on");
     }

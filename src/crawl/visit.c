@@ -586,6 +586,8 @@ void visit_page(struct shard *s, struct job *j, const struct fetch_result *answe
         find_in_page(s, j, c, &page, r, said, &sum, &finds);
     else if (is_read && r->http_status >= 300 && r->http_status < 400 && r->location.n)
         find_redirect(s, j, c, &page, r->location, &sum, &finds);
+    else if (is_read && r->http_status >= 300 && r->http_status < 400 && r->http_status != 304)
+        sum.reason = SPAN("redirect that names no place");
 
     status st = finds_settle(s, &finds);
     if (st != ST_OK) {

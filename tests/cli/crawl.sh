@@ -101,4 +101,18 @@ if [ "$code" = 0 ]; then ok insecure; else not_ok insecure "code $code: $(cat "$
 serve_sample --part sites
 run crawl --data "$tmp/d14" --hosts "$tmp/hosts" --allow-private --max-time 6s "http://closed.example:$port/"
 has why_it_waits 'orb: closed.example: robots.txt answers with a server error: asked again later' "$err"
+
+# Nothing came of it, in other ways than that there is no such page.
+set -- --data "$tmp/d15" --hosts "$tmp/hosts" --allow-private --delay 0 --quiet
+complains no_such_page 1 'no such page: check the address' crawl "$@" "http://museum.example:$port/nothing/here"
+complains circle 1 'redirects in a circle: it may want a cookie' crawl "$@" "http://museum.example:$port/round/a"
+"$orb" serve --data "$tmp/d" --listen 127.0.0.1:0 >"$tmp/serve.out" 2>"$tmp/serve.err" & # refuses hosts that it is not
+pids="$pids $!"
+wait_for_line "$tmp/serve.out" '^http://'
+refusing=http://rebound.example:$(sed -n '1s,.*:\([0-9]*\)/$,\1,p' "$tmp/serve.out")/
+echo '127.0.0.1 rebound.example' >"$tmp/rebound"
+complains refusal 1 "crawl $refusing: the server answers 421: " crawl --data "$tmp/d16" --hosts "$tmp/rebound" --allow-private --quiet "$refusing"
+# One of its addresses is dead. The other has answered.
+printf '127.0.0.9 rebound.example\n127.0.0.1 rebound.example\n' >"$tmp/rebound"
+complains what_was_answered_counts 1 'the server answers 421' crawl --data "$tmp/d17" --hosts "$tmp/rebound" --allow-private --quiet "$refusing"
 exit $failed
