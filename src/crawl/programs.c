@@ -41,7 +41,7 @@ struct fetch_result fetch_result_copy(struct arena *a, const struct fetch_result
     struct span *const texts[] = {
         &c.content_type, &c.etag,    &c.last_modified,  &c.location, &c.retry_after, &c.date, &c.content_encoding,
         &c.robots_tags,  &c.headers, &c.link_canonical, &c.body,     &c.request,     &c.head, &c.raw,
-        &c.disposition};
+        &c.disposition,  &c.refresh};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = arena_copy(a, *texts[i]);
     c.why = "";

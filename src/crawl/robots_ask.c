@@ -80,8 +80,8 @@ static void on_pause_over(void *arg)
 static void follow(struct robots_ask *r, struct span location)
 {
     struct url to, normal;
-    if (++r->hops > HOPS_MAX || url_parse(&r->arena, location, &r->url, &to) != ST_OK || !url_is_http(&to) ||
-        url_normalise(&r->arena, &to, &(struct url_norm){0}, URL_MAX, &normal) != ST_OK) {
+    if (++r->hops > HOPS_MAX || url_parse(&r->arena, url_header_ref(&r->arena, location), &r->url, &to) != ST_OK ||
+        !url_is_http(&to) || url_normalise(&r->arena, &to, &(struct url_norm){0}, URL_MAX, &normal) != ST_OK) {
         give_up_hop(r);
         return;
     }

@@ -89,7 +89,7 @@ static void follow(struct shard *s, struct job *j, struct span location)
     struct arena scratch;
     arena_init(&scratch);
     if (++j->robots_hops > CRAWL_ROBOTS_REDIRECTS_MAX || url_parse(&scratch, current_url(j), NULL, &from) != ST_OK ||
-        url_parse(&scratch, location, &from, &to) != ST_OK || !url_is_http(&to) ||
+        url_parse(&scratch, url_header_ref(&scratch, location), &from, &to) != ST_OK || !url_is_http(&to) ||
         url_normalise(&scratch, &to, &(struct url_norm){0}, CRAWL_URL_MAX, &normal) != ST_OK ||
         refused_has(s->crawl, &normal)) {
         arena_done(&scratch);

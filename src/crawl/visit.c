@@ -9,6 +9,7 @@
 #include "web/content.h"
 #include "web/disposition.h"
 #include "web/document.h"
+#include "web/facts_meta.h"
 #include "web/lang.h"
 #include "wire/capture.h"
 
@@ -261,14 +262,30 @@ static channel_verdict check_redirect(struct channel *c, const struct url *from,
     return is_list && channel_takes_list(c, to, depth) ? CHANNEL_YES : v;
 }
 
-/* A redirect's target is a link of the same depth. The redirect of a seed may lead out of the channel's scope: the
- * person meant that place
- * ("example.org" that moved to "www.example.org"), so the scope follows. */
+/* Where a seed leads may be out of the channel's scope: the person meant that place ("example.org" that moved to
+ * "www.example.org"), so the scope follows. */
+static void widen_by_seed(struct shard *s, const struct job *j, struct channel *c, const struct url *to)
+{
+    struct crawl *cr = s->crawl;
+    if (j->lease.depth || j->imported_at || channel_check(c, to, 0, NULL) != CHANNEL_OUT_OF_SCOPE)
+        return;
+    channel_widen(c, to);
+    for (unsigned i = 0; i < cr->shard_count; i++)
+        if (i != s->index)
+            shard_send_widen(&cr->shards[i], j->lease.channel, to->href);
+    struct buf b = {0};
+    pack_u64(&b, j->lease.channel);
+    pack_text(&b, to->href);
+    records_frame(&s->framed, REC_WIDEN, buf_span(&b));
+    buf_done(&b);
+}
+
+/* A redirect's target is a link of the same depth. */
 static void find_redirect(struct shard *s, const struct job *j, struct channel *c, const struct url *from,
                           struct span location, struct summary *sum, struct finds *f)
 {
     struct crawl *cr = s->crawl;
-    struct url *u = resolve(s, location, from);
+    struct url *u = resolve(s, url_header_ref(&s->arena, location), from);
     finds_init(f, &s->arena, 1);
     if (!u) {
         sum->reason = SPAN("redirect to something that is no http URL");
@@ -283,17 +300,7 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         sum->reason = SPAN("too many redirects");
         return;
     }
-    if (j->lease.depth == 0 && !j->imported_at && channel_check(c, u, 0, NULL) == CHANNEL_OUT_OF_SCOPE) {
-        channel_widen(c, u);
-        for (unsigned i = 0; i < cr->shard_count; i++)
-            if (i != s->index)
-                shard_send_widen(&cr->shards[i], sum->channel, u->href);
-        struct buf b = {0};
-        pack_u64(&b, sum->channel);
-        pack_text(&b, u->href);
-        records_frame(&s->framed, REC_WIDEN, buf_span(&b));
-        buf_done(&b);
-    }
+    widen_by_seed(s, j, c, u);
     channel_verdict verdict = check_redirect(c, from, u, j->lease.depth);
     if (verdict == CHANNEL_OUT_OF_SCOPE && cr->sink.keeps_foreign)
         finds_add_far(s, f, u, &(struct fact_link){.kind = LINK_REFRESH}, j->lease.depth);
@@ -522,6 +529,38 @@ static void judge_list(struct shard *s, const struct finds *f, struct summary *s
         sum->reason = SPAN("nothing that it lists is in scope");
 }
 
+/* A refresh in the head of an answer is a link as one in its text is, found after the others. */
+static void find_refresh(struct shard *s, const struct job *j, struct channel *c, const struct url *u, struct finds *f)
+{
+    unsigned depth = j->lease.depth + 1;
+    channel_verdict verdict = channel_check(c, u, depth, NULL);
+    if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign)
+        finds_add_far(s, f, u, &(struct fact_link){.kind = LINK_REFRESH}, depth);
+    if (verdict != CHANNEL_YES)
+        return;
+    struct summary_link *out = finds_add(f, s->crawl, u);
+    out->kind = LINK_REFRESH;
+    out->depth = (uint16_t)depth;
+    pass_on(s, j, u, out);
+}
+
+/* Links, and where a seed leads at once: that is a redirect in other words. */
+static void follow(struct shard *s, const struct job *j, struct channel *c, const struct facts *facts,
+                   const struct url *page, const struct url *base, struct span refresh, struct finds *f)
+{
+    struct span ref;
+    bool is_at_once = false, has_refresh = refresh.n && facts_refresh_url(refresh, &ref, &is_at_once);
+    const struct url *in_text = facts->leads_to.n ? resolve(s, facts->leads_to, base) : NULL;
+    const struct url *in_head = has_refresh ? resolve(s, url_header_ref(&s->arena, ref), page) : NULL;
+    if (in_text)
+        widen_by_seed(s, j, c, in_text);
+    if (in_head && is_at_once)
+        widen_by_seed(s, j, c, in_head);
+    find_links(s, j, c, facts, base, f);
+    if (in_head)
+        find_refresh(s, j, c, in_head, f);
+}
+
 static void find_in_page(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
                          const struct fetch_result *r, const struct program_result *said, struct summary *sum,
                          struct finds *f)
@@ -529,7 +568,7 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
     const struct facts *facts = read_body(s, j, r, sum);
     struct url parsed;
     const struct url *base = page;
-    struct span canonical = r->link_canonical;
+    struct span canonical = url_header_ref(&s->arena, r->link_canonical);
     if (facts && facts->base.n && url_parse(&s->arena, facts->base, page, &parsed) == ST_OK)
         base = &parsed;
     if (facts && facts->canonical.n)
@@ -540,9 +579,9 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
             sum->canonical = u->href;
     }
     bool may_follow = facts && !(sum->page_flags & PAGE_NOFOLLOW);
-    finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0));
+    finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0) + 1);
     if (may_follow) {
-        find_links(s, j, c, facts, base, f);
+        follow(s, j, c, facts, page, base, r->refresh, f);
         judge_list(s, f, sum);
     }
     if (may_follow && said)

@@ -46,6 +46,7 @@ void heads_fill(const struct heads *h, struct fetch_result *r)
     r->disposition = heads_get(h, HEAD_DISPOSITION);
     r->robots_tags = heads_get(h, HEAD_ROBOTS_TAGS);
     r->link_canonical = heads_get(h, HEAD_LINK_CANONICAL);
+    r->refresh = heads_get(h, HEAD_REFRESH);
 }
 
 /* "HTTP/1.1 200 OK", "HTTP/2 200". */
@@ -106,6 +107,7 @@ static head_id name_id(struct span name)
         {SPAN_INIT("date"), HEAD_DATE},
         {SPAN_INIT("etag"), HEAD_ETAG},
         {SPAN_INIT("link"), HEAD_LINK_CANONICAL},
+        {SPAN_INIT("refresh"), HEAD_REFRESH},
         {SPAN_INIT("location"), HEAD_LOCATION},
         {SPAN_INIT("retry-after"), HEAD_RETRY_AFTER},
         {SPAN_INIT("content-type"), HEAD_CONTENT_TYPE},

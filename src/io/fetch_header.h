@@ -19,6 +19,7 @@ typedef enum head_id {
     HEAD_ROBOTS_TAGS,      /* all values, one a line */
     HEAD_CONTENT_LENGTH,
     HEAD_DISPOSITION,
+    HEAD_REFRESH,
     HEAD_MAX
 } head_id;
 

@@ -48,6 +48,7 @@ struct fetch_result {
     struct span disposition;    /* Content-Disposition; empty = absent */
     struct span robots_tags;    /* all X-Robots-Tag values, one a line */
     struct span headers;        /* all lines, "Name: value\n", when they were asked for */
+    struct span refresh;        /* as it came: "0; url=next.html" */
     struct span link_canonical; /* target of a Link: <...>; rel="canonical" header, or empty */
     struct span body;           /* decoded */
     bool body_cut;              /* stopped at body_bytes_max */

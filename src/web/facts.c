@@ -313,9 +313,13 @@ static void on_link(struct collector *c, const struct html_token *tok)
 static void on_http_equiv(struct collector *c, struct span what, struct span content)
 {
     struct span url;
+    bool is_at_once;
     if (span_is_nocase(what, "refresh")) {
-        if (facts_refresh_url(content, &url))
-            add_link(c, LINK_REFRESH, span_trim(url), 0);
+        if (!facts_refresh_url(content, &url, &is_at_once))
+            return;
+        add_link(c, LINK_REFRESH, span_trim(url), 0);
+        if (is_at_once && !c->out->leads_to.n)
+            c->out->leads_to = span_trim(url);
     } else if (span_is_nocase(what, "content-language") && !c->has_html_lang) {
         c->out->lang = content;
     }

@@ -58,6 +58,7 @@ enum { PAGE_SKIPPED = 16, PAGE_LIST = 32 };
 struct facts {
     struct span base;        /* href of the first <base href>, or empty */
     struct span canonical;   /* href of <link rel=canonical>, or empty */
+    struct span leads_to;    /* of a refresh at once, which is a redirect in other words; or empty */
     struct span title;       /* first that is not empty, and not of an svg */
     struct span description; /* <meta name=description>, else og:description */
     struct span lang;        /* of <html lang>, else http-equiv content-language; as written, trimmed */

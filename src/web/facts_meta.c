@@ -95,12 +95,13 @@ static struct span skip_url_word(struct span s)
     return after.n && after.p[0] == '=' ? skip_space(span_from(after, 1)) : s;
 }
 
-bool facts_refresh_url(struct span content, struct span *url)
+bool facts_refresh_url(struct span content, struct span *url, bool *is_at_once)
 {
     struct span s = skip_space(content);
     size_t digits = 0;
-    while (digits < s.n && ascii_is_digit(s.p[digits]))
-        digits++;
+    bool is_zero = true;
+    for (; digits < s.n && ascii_is_digit(s.p[digits]); digits++)
+        is_zero &= s.p[digits] == '0';
     if (!digits && !(s.n && s.p[0] == '.'))
         return false;
     while (s.n && (ascii_is_digit(s.p[0]) || s.p[0] == '.'))
@@ -116,5 +117,6 @@ bool facts_refresh_url(struct span content, struct span *url)
     if (!s.n)
         return false;
     *url = s;
+    *is_at_once = is_zero;
     return true;
 }

@@ -15,5 +15,6 @@ enum {
 unsigned facts_rel(struct span rel);
 /* PAGE_* flags of the content of a robots meta. */
 unsigned facts_robots_content(struct span content);
-/* The URL of a refresh ("5; url='next.html'"), or false when it names none. By the HTML Standard, 4.2.5.3. */
-bool facts_refresh_url(struct span content, struct span *url);
+/* The URL of a refresh ("5; url='next.html'"), and whether it is to happen before the page can be read; false when it
+ * names none. By the HTML Standard, 4.2.5.3. */
+bool facts_refresh_url(struct span content, struct span *url, bool *is_at_once);

@@ -641,3 +641,23 @@ status url_parse(struct arena *a, struct span input, const struct url *base, str
     status st = url_parse_fast(a, input, base, out);
     return st == ST_AGAIN ? url_parse_slow(a, input, base, out) : st;
 }
+
+struct span url_header_ref(struct arena *a, struct span value)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    if (utf8_is_valid(value) || value.n > URL_INPUT_MAX)
+        return value;
+    char *text = arena_bytes(a, value.n * 3);
+    size_t n = 0;
+    for (size_t i = 0; i < value.n; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        if (c < 0x80) {
+            text[n++] = (char)c;
+            continue;
+        }
+        text[n++] = '%';
+        text[n++] = hex[c >> 4];
+        text[n++] = hex[c & 15];
+    }
+    return span_of(text, n);
+}

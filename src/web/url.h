@@ -38,6 +38,10 @@ bool url_is_http(const struct url *u); /* http or https with a host */
  * there is no user name; made in the arena otherwise. */
 struct span url_site(struct arena *a, const struct url *u);
 
+/* A reference out of a header, where bytes that are no UTF-8 stand for themselves ("/caf\xe9" -> "/caf%E9"), as in
+ * browsers. The value itself when it is UTF-8. */
+struct span url_header_ref(struct arena *a, struct span value);
+
 /* Path and query as sent in a request line: "/a?b". Points into href. */
 struct span url_request_target(const struct url *u);
 

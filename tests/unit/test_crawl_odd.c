@@ -286,6 +286,54 @@ static void types_that_are_said_oddly_are_understood(void **state)
     assert_int_equal(n.not_read, 1);
 }
 
+static void redirects_in_other_words_are_followed(void **state)
+{
+    static const struct answer site[] = {
+        {"/", HTML "Refresh: 0; url=/head\r\n\r\n<title>Start</title>", NULL, NULL, 0},
+        {"/head", "HTTP/1.1 301 Moved\r\nLocation: /caf\xe9\r\n\r\n", NULL, NULL, 0}, /* no UTF-8 */
+        {"/caf%E9", HTML "\r\n<title>Coffee</title><meta http-equiv=refresh content='7; url=text'>", NULL, NULL, 0},
+        {"/text", HTML "X-Robots-Tag: nofollow\r\nRefresh: 0; url=/never\r\n\r\n<title>Text</title>", NULL, NULL, 0},
+        {"/never", HTML "\r\n<title>Never</title>", NULL, NULL, 0},
+    };
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, sizeof(site) / sizeof(*site));
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    check_page(&s, "/caf%E9", "200 Coffee ");
+    check_page(&s, "/text", "200 Text ");
+    assert_int_equal(asked(&s, "/never"), 0);
+}
+
+/* A start page that leads elsewhere at once: that is what was meant, as with a redirect. One that waits does not. */
+static void the_scope_follows_a_refresh_at_once(void **state)
+{
+    static const struct {
+        const char *label, *start;
+        bool is_followed;
+    } cases[] = {
+        {"in the head", HTML "Refresh: 0; url=http://127.0.0.1:%d/\r\n\r\nGo on", true},
+        {"in the text", HTML "\r\n<meta http-equiv=refresh content='0;url=http://127.0.0.1:%d/'>", true},
+        {"later", HTML "\r\n<meta http-equiv=refresh content='9;url=http://127.0.0.1:%d/'>", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct server s, other;
+        struct crawl_stats n;
+        char start[256];
+        const struct answer there[] = {{"/", HTML "\r\n<title>There</title><a href=more>m</a>", NULL, NULL, 0},
+                                       {"/more", HTML "\r\n<title>More</title>", NULL, NULL, 0}};
+        server_init(&other, cases[i].label, there, 2);
+        snprintf(start, sizeof(start), cases[i].start, other.port);
+        const struct answer here[] = {{"/", start, NULL, NULL, 0}};
+        server_init(&s, cases[i].label, here, 1);
+        CHECK(cases[i].label, crawl_it(&s, &n) == CRAWL_COMPLETE);
+        server_done(&s);
+        server_done(&other);
+        CHECK(cases[i].label,
+              asked(&other, "/") == cases[i].is_followed && asked(&other, "/more") == cases[i].is_followed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +343,8 @@ int main(void)
         TEST_IN_FOLDER(a_wish_that_comes_with_a_304_is_obeyed),
         TEST_IN_FOLDER(not_modified_makes_no_page_where_none_was),
         TEST_IN_FOLDER(types_that_are_said_oddly_are_understood),
+        TEST_IN_FOLDER(redirects_in_other_words_are_followed),
+        TEST_IN_FOLDER(the_scope_follows_a_refresh_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

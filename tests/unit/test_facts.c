@@ -365,28 +365,29 @@ static void refresh_is_read(void **state)
 {
     static const struct {
         const char *content, *want; /* NULL: no URL */
+        bool is_at_once;
     } cases[] = {
-        {"0;url=x", "x"},
-        {"5; URL = 'x y' z", "x y"},
-        {"1.5 url=x", "x"},
-        {"0,x", "x"},
-        {".5;x", "x"},
-        {"0; \"x", "x"},
-        {"5", NULL},
-        {"5;", NULL},
-        {"", NULL},
-        {"x;url=y", NULL},
-        {"0; urlx", "urlx"},
-        {"0 ; url", "url"},
-        {"5x", NULL},
-        {"0;url=", NULL},
-        {" 3 ; url=\"a\"", "a"},
-        {"0; url=''", NULL},
+        {"0;url=x", "x", true},
+        {"5; URL = 'x y' z", "x y", false},
+        {"1.5 url=x", "x", false},
+        {"0,x", "x", true},
+        {".5;x", "x", true},
+        {"0; \"x", "x", true},
+        {"5", NULL, false},
+        {"5;", NULL, false},
+        {"", NULL, false},
+        {"x;url=y", NULL, false},
+        {"0; urlx", "urlx", true},
+        {"0 ; url", "url", true},
+        {"5x", NULL, false},
+        {"0;url=", NULL, false},
+        {" 3 ; url=\"a\"", "a", false},
+        {"0; url=''", NULL, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct span url = SPAN("-");
-        bool has = facts_refresh_url(span_str(cases[i].content), &url);
-        CHECK(cases[i].content, has == (cases[i].want != NULL));
+        bool is_at_once = false, has = facts_refresh_url(span_str(cases[i].content), &url, &is_at_once);
+        CHECK(cases[i].content, has == (cases[i].want != NULL) && is_at_once == cases[i].is_at_once);
         if (has)
             CHECK_SPAN(cases[i].content, url, span_str(cases[i].want));
     }
