@@ -141,6 +141,9 @@ void curl_job_start(struct fetcher *f, struct job *j)
     if (j->is_https != j->is_https_set)
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, j->is_https ? 1L : 0L);
     j->is_https_set = j->is_https;
+    if (j->is_fresh_set)
+        curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 0L);
+    j->is_fresh_set = false;
     CURLMcode rc = curl_multi_add_handle(f->multi, e);
     assert(rc == CURLM_OK);
 }
@@ -207,6 +210,26 @@ bool curl_job_is_connected(const struct job *j)
     return elapsed(j->easy, CURLINFO_PRETRANSFER_TIME_T) > 0; /* none while it connects */
 }
 
+/* A connection that was kept and that the server has closed meanwhile. Curl makes another one by itself, but counts
+ * that over the whole life of a handle, and lets the sixth such request fail: at a server that keeps connections for
+ * less than our pause that is every sixth page. True: the job goes on, on a new connection. */
+static bool starts_afresh(struct fetcher *f, struct job *j, CURLcode rc)
+{
+    long connects = 0;
+    bool is_lost = rc == CURLE_SEND_ERROR || rc == CURLE_RECV_ERROR || rc == CURLE_GOT_NOTHING;
+    if (!is_lost || j->heads.bytes || j->verdict != JOB_GOES_ON || j->is_fresh_set)
+        return false;
+    if (curl_easy_getinfo(j->easy, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK || connects)
+        return false; /* it was a new one: that is the server's answer */
+    j->is_fresh_set = true;
+    j->error[0] = '\0';
+    curl_multi_remove_handle(f->multi, j->easy);
+    curl_easy_setopt(j->easy, CURLOPT_FRESH_CONNECT, 1L);
+    CURLMcode added = curl_multi_add_handle(f->multi, j->easy);
+    assert(added == CURLM_OK);
+    return true;
+}
+
 static void drain(struct fetcher *f)
 {
     int left;
@@ -217,6 +240,8 @@ static void drain(struct fetcher *f)
             continue;
         CURLcode rc = m->data.result;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &j);
+        if (starts_afresh(f, j, rc))
+            continue;
         /* Curl says the same of a bad chunk as of a lost connection. */
         status st = rc == CURLE_RECV_ERROR && j->heads.bytes ? ST_PROTOCOL : curl_status(rc);
         const char *why = rc == CURLE_OK ? "" : j->error[0] ? j->error : curl_easy_strerror(rc);

@@ -45,9 +45,9 @@ struct job {
     struct coding *coding; /* owned: undoes the coding of its body; NULL: none */
     bool has_coding;       /* known */
 
-    bool is_head_set, is_https_set, has_conditions_set, is_raw_set; /* what the handle was told last */
-    struct curl_slist connect_to;                                   /* its text is rewritten for each address */
-    struct addr connect_addr;                                       /* what it says */
+    bool is_head_set, is_https_set, has_conditions_set, is_raw_set, is_fresh_set; /* what the handle was told last */
+    struct curl_slist connect_to; /* its text is rewritten for each address */
+    struct addr connect_addr;     /* what it says */
     char connect_text[ADDR_TEXT_MAX + 8];
     struct curl_slist conditions[2]; /* in front of the fetcher's own headers */
 
