@@ -155,7 +155,8 @@ const struct command command_table[] = {
      "The text as the crawler sees it, a line a block; with --json title, language, character set, headings and digest "
      "too. FILE may be - for standard input; one whose name ends in .md is Markdown."},
     {"sitemap", cmd_sitemap, CMD_SITEMAP, GROUP_PLUMBING, "FILE", 1, 1, "list what a sitemap or a feed lists",
-     "A sitemap, an index of sitemaps, RSS, Atom or a text with a URL a line, plain or gzip. A line an entry: page, "
+     "A sitemap, an index of sitemaps, RSS, Atom, JSON Feed or a text with a URL a line, plain or gzip. A line an "
+     "entry: page, "
      "alternate (a page in another language) or list (another sitemap), its URL, and when it last changed or -. --base "
      "makes relative URLs absolute. FILE may be - for standard input. Exit code 1 when it is no list."},
 

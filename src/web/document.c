@@ -63,7 +63,8 @@ static bool names_list(struct span url)
     return span_search(name, SPAN("sitemap"), true) < name.n;
 }
 
-/* XML may be a list, and so may be what has the name of one and is gzip, or of a type that says nothing. */
+/* XML may be a list, and so may be JSON that is called one, and what has the name of one and is gzip, or of a type that
+ * says nothing. */
 static bool may_be_list(struct span media, struct span url)
 {
     static const char *const xml[] = {"application/xml", "text/xml", "application/rss+xml", "application/atom+xml",
@@ -71,7 +72,7 @@ static bool may_be_list(struct span media, struct span url)
     static const char *const silent[] = {
         "application/gzip",    "application/x-gzip",   "application/x-gzip-compressed", "application/octet-stream",
         "binary/octet-stream", "application/download", "application/x-download",        "application/force-download"};
-    return is_any(media, xml, sizeof(xml) / sizeof(*xml)) ||
+    return is_any(media, xml, sizeof(xml) / sizeof(*xml)) || sitemap_may_be_json(media, url) ||
            (is_any(media, silent, sizeof(silent) / sizeof(*silent)) && names_list(url));
 }
 

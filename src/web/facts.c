@@ -9,6 +9,7 @@
 #include "web/facts_meta.h"
 #include "web/facts_text.h"
 #include "web/html_next.h"
+#include "web/sitemap.h"
 
 #define FOREIGN_MAX 64
 #define NO_LINK SIZE_MAX
@@ -274,9 +275,10 @@ static void end_term(struct collector *c)
 
 /* ---- head ---- */
 
-static bool is_feed_type(struct span type)
+static bool is_feed(struct span type, struct span href)
 {
-    return span_is_nocase(type, "application/rss+xml") || span_is_nocase(type, "application/atom+xml");
+    return span_is_nocase(type, "application/rss+xml") || span_is_nocase(type, "application/atom+xml") ||
+           sitemap_may_be_json(type, href);
 }
 
 /* The language that it is said to be in goes where an anchor has its text. */
@@ -304,7 +306,7 @@ static void on_link(struct collector *c, const struct html_token *tok)
     if (!(rel & REL_ALTERNATE) || (rel & REL_STYLESHEET))
         return;
     attr_text(c, tok, SPAN("type"), &type);
-    if (is_feed_type(type))
+    if (is_feed(type, href))
         add_link(c, LINK_FEED, href, rel);
     else if (!type.n || span_is_nocase(type, "text/html") || html_attr_find(tok, SPAN("hreflang")))
         add_alternate(c, tok, href, rel);

@@ -25,6 +25,7 @@ static const struct media known[] = {
     {"text/xml", "xml", "data", "XML data"},
     {"application/rss+xml", "rss", "data", "RSS feed"},
     {"application/atom+xml", "atom", "data", "Atom feed"},
+    {"application/feed+json", "json", "data", "JSON feed"},
     {"application/sql", "sql", "data", "SQL data"},
     {"application/vnd.sqlite3", "sqlite", "data", "SQLite data"},
     {"application/geo+json", "geojson", "data", "map data"},

@@ -11,18 +11,21 @@
 #include "base/utf8.h"
 #include "codec/unzip.h"
 #include "web/date.h"
+#include "web/json_token.h"
 #include "web/xml_token.h"
 
 #define NEST_MAX 32       /* open elements that are remembered; deeper ones are in none of ours */
 #define SNIFF_BYTES 16384 /* a root element begins before; so does the first line that is no URL */
+#define VERSION_BYTES 32  /* as many of a version as tell whose it is */
 #define REF_BYTES 40      /* more than the longest reference has */
+#define JSON_ESCAPE_BYTES 6
 #define RATIO_FREE (1u << 20)
 
 /* ---- which kind ---- */
 
 const char *sitemap_kind_name(sitemap_kind k)
 {
-    static const char *const names[] = {"none", "urlset", "index", "rss", "atom", "text"};
+    static const char *const names[] = {"none", "urlset", "index", "rss", "atom", "json", "text"};
     return names[k];
 }
 
@@ -80,11 +83,45 @@ static bool is_url_list(struct span text)
     return has_url;
 }
 
+/* "https://jsonfeed.org/version/1.1"; PHP writes "https:\/\/jsonfeed.org\/version\/1.1". */
+static bool is_json_version(struct span text)
+{
+    char plain[VERSION_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < text.n && n < sizeof(plain); i++)
+        if (text.p[i] != '\\')
+            plain[n++] = text.p[i];
+    struct span v = span_of(plain, n);
+    return span_starts(v, SPAN("https://jsonfeed.org/version/")) ||
+           span_starts(v, SPAN("http://jsonfeed.org/version/"));
+}
+
+/* It says so itself, somewhere: {"version": "https://jsonfeed.org/version/1.1", "items": [...]}. */
+static bool is_json_feed(struct span text)
+{
+    struct json_reader r;
+    struct json_token t;
+    size_t depth = 0;
+    bool is_version = false;
+    json_begin(&r, text);
+    while (json_next(&r, &t)) {
+        if (is_version && t.kind == JSON_TEXT)
+            return is_json_version(t.text);
+        is_version = depth == 1 && t.kind == JSON_NAME && span_is(t.text, "version");
+        depth += t.kind == JSON_OPEN;
+        if (t.kind == JSON_CLOSE && (!depth || !--depth))
+            return false;
+    }
+    return false;
+}
+
 sitemap_kind sitemap_kind_of(struct span text)
 {
     struct xml_reader r;
     struct xml_token t;
     struct span head = span_trim(span_cut(text, 0, SNIFF_BYTES));
+    if (head.n && head.p[0] == '{')
+        return is_json_feed(text) ? SITEMAP_JSON : SITEMAP_NONE;
     if (!head.n || head.p[0] != '<')
         return is_url_list(text) ? SITEMAP_TEXT : SITEMAP_NONE;
     xml_begin(&r, head);
@@ -92,6 +129,15 @@ sitemap_kind sitemap_kind_of(struct span text)
         if (t.kind == XML_START)
             return kind_of_root(t.name);
     return SITEMAP_NONE;
+}
+
+bool sitemap_may_be_json(struct span media, struct span url)
+{
+    size_t scheme = span_search(url, SPAN("://"), false);
+    struct span path = scheme < url.n ? span_from(url, span_find(url, '/', scheme + 3)) : url;
+    path = span_cut(path, 0, span_find(path, '?', 0));
+    return span_is_nocase(media, "application/feed+json") ||
+           (span_is_nocase(media, "application/json") && span_search(path, SPAN("feed"), true) < path.n);
 }
 
 /* ---- entries ---- */
@@ -288,17 +334,30 @@ static void end_item(struct list_reader *r)
     r->item_base = r->item_within = (struct span){0};
 }
 
+/* The list ends within it: what has no end may be half of it, and what it lacks may have been to come. */
+static void end_cut_item(struct list_reader *r)
+{
+    r->field = FIELD_NONE;
+    r->guid = (struct span){0};
+    end_item(r);
+}
+
+static void begin_any_item(struct list_reader *r, size_t depth)
+{
+    r->item_depth = depth;
+    r->item_is_list = r->has_loc = false;
+    r->first = r->out->count;
+    r->guid = (struct span){0};
+    r->changed = r->made = 0;
+}
+
 static void begin_item(struct list_reader *r, const struct xml_token *t)
 {
     end_item(r);
     if (r->depth > NEST_MAX)
         r->depth = NEST_MAX; /* nobody closed anything: the rest stands no deeper */
-    r->item_depth = r->depth + 1;
+    begin_any_item(r, r->depth + 1);
     r->item_is_list = span_is_nocase(t->name, "sitemap");
-    r->has_loc = false;
-    r->first = r->out->count;
-    r->guid = (struct span){0};
-    r->changed = r->made = 0;
     r->item_base = base_of(r, t);
     struct span about; /* RSS 1.0 */
     if (r->out->kind == SITEMAP_RSS && xml_attr(r->a, t, SPAN("about"), &about) && is_url(about))
@@ -428,9 +487,65 @@ static void read_xml(struct list_reader *r, struct span text)
         else
             on_text(r, &t);
     }
-    r->field = FIELD_NONE; /* what has no end may be half of it, and what it lacks may have been to come */
-    r->guid = (struct span){0};
-    end_item(r);
+    end_cut_item(r);
+}
+
+/* ---- JSON Feed ---- */
+
+/* Escapes decoded; of more than that comes no URL that is taken, and no date. */
+static struct span json_value(struct list_reader *r, struct span text)
+{
+    return span_trim(json_token_text(r->a, utf8_cut(text, JSON_ESCAPE_BYTES * sizeof(r->text))));
+}
+
+/* The text of a name: of the feed itself, or of the item at hand. */
+static void on_json_text(struct list_reader *r, struct span name, struct span text)
+{
+    if (!r->item_depth) {
+        if (span_is(name, "next_url"))
+            add_entry(r, ENTRY_LIST, json_value(r, text), (struct span){0});
+    } else if (span_is(name, "url")) {
+        struct span url = json_value(r, text);
+        if (!r->has_loc && url.n && url.n <= SITEMAP_URL_MAX)
+            add_page(r, url, (struct span){0});
+    } else if (span_is(name, "id")) {
+        struct span id = json_value(r, text);
+        r->guid = is_url(id) ? id : r->guid;
+    } else if (span_is(name, "date_modified")) {
+        note_date(&r->changed, json_value(r, text));
+    } else if (span_is(name, "date_published")) {
+        note_date(&r->made, json_value(r, text));
+    }
+}
+
+/* The feed is an object, its "items" a list of objects: what counts of it stands one and three brackets deep. */
+static void read_json(struct list_reader *r, struct span text)
+{
+    struct json_reader in;
+    struct json_token t;
+    struct span name = {0};
+    bool is_items = false;
+    json_begin(&in, text);
+    while (json_next(&in, &t)) {
+        if (t.kind == JSON_NAME) {
+            name = t.text;
+            continue;
+        }
+        if (t.kind == JSON_OPEN) {
+            is_items = r->depth == 1 ? t.bracket == '[' && span_is(name, "items") : is_items;
+            if (r->depth++ == 2 && is_items && t.bracket == '{')
+                begin_any_item(r, r->depth);
+        } else if (t.kind == JSON_CLOSE) {
+            if (r->depth == 3)
+                end_item(r);
+            if (!r->depth || !--r->depth)
+                break;
+        } else if (r->depth == (r->item_depth ? 3 : 1)) {
+            on_json_text(r, name, t.text);
+        }
+        name = (struct span){0};
+    }
+    end_cut_item(r);
 }
 
 static void read_lines(struct list_reader *r, struct span text)
@@ -448,6 +563,8 @@ void sitemap_read(struct arena *a, struct span text, const struct url *at, struc
     text = span_cut(text, 0, SITEMAP_BYTES_MAX);
     if (out->kind == SITEMAP_TEXT)
         read_lines(&r, text);
+    else if (out->kind == SITEMAP_JSON)
+        read_json(&r, text);
     else if (out->kind != SITEMAP_NONE)
         read_xml(&r, text);
     out->entries = r.entries;

@@ -1,9 +1,10 @@
 /* sitemap.h - documents that are lists of pages: sitemaps and their indexes (sitemaps.org), RSS 0.9x, 1.0 and 2.0, Atom
- * 0.3 and 1.0, and plain text with a URL a line.
+ * 0.3 and 1.0, JSON Feed 1 and 1.1 (jsonfeed.org), and plain text with a URL a line.
  *
- * Which of them a document is, its root element says, or the fact that it has nothing but URLs; neither its name nor
- * its type is asked. Namespaces may be right, wrong, missing or prefixed: only where an element stands counts. A list
- * that is broken, or ends too early, gives what came before; a URL that was cut in two is not among it.
+ * Which of them a document is, its root element says, the version that it names, or the fact that it has nothing but
+ * URLs; neither its name nor its type is asked. Namespaces may be right, wrong, missing or prefixed: only where an
+ * element stands counts. A list that is broken, or ends too early, gives what came before; a URL that was cut in two is
+ * not among it.
  *
  * Which of the URLs may be followed is somebody else's to say. Pure; any thread. */
 #pragma once
@@ -29,10 +30,11 @@ typedef enum sitemap_kind {
     SITEMAP_INDEX,
     SITEMAP_RSS,
     SITEMAP_ATOM,
+    SITEMAP_JSON,
     SITEMAP_TEXT
 } sitemap_kind;
 
-const char *sitemap_kind_name(sitemap_kind k); /* "none", "urlset", "index", "rss", "atom", "text" */
+const char *sitemap_kind_name(sitemap_kind k); /* "none", "urlset", "index", "rss", "atom", "json", "text" */
 
 typedef enum sitemap_entry_kind {
     ENTRY_PAGE,
@@ -54,8 +56,12 @@ struct sitemap {
     bool is_cut; /* there was more than the limits let through */
 };
 
-/* What a document of valid UTF-8 is, by its beginning. Cheap when it is none. */
+/* What a document of valid UTF-8 is, by its beginning; JSON by all of it, since names have no order there. Cheap when
+ * it is none. */
 sitemap_kind sitemap_kind_of(struct span text);
+/* JSON that may be a feed by its type and, where that says only that it is JSON, its name (feed.json, feed/json); `url`
+ * may be relative. */
+bool sitemap_may_be_json(struct span media, struct span url);
 /* `text` outlives the entries, which point into it or into the arena. `at`: where the document is; NULL: nobody knows,
  * and an xml:base that is relative to it stays as written. */
 void sitemap_read(struct arena *a, struct span text, const struct url *at, struct sitemap *out);

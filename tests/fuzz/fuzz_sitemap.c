@@ -1,9 +1,10 @@
 /* A sitemap, a feed or a text, plain or gzip. Reading it must keep every limit, and cutting it in two must give entries
- * that the whole has too. The same bytes are read as a date and as rows of XML. */
+ * that the whole has too. The same bytes are read as a date and as rows of XML and of JSON. */
 #include <stdlib.h>
 
 #include "web/charset.h"
 #include "web/date.h"
+#include "web/json_token.h"
 #include "web/sitemap.h"
 #include "web/url.h"
 #include "web/xml_token.h"
@@ -70,6 +71,21 @@ static void check_tokens(struct arena *a, struct span text)
     }
 }
 
+static void check_json(struct arena *a, struct span text)
+{
+    struct json_reader r;
+    struct json_token t;
+    size_t before = 0;
+    json_begin(&r, text);
+    while (json_next(&r, &t)) {
+        if (r.at <= before || r.at > text.n)
+            abort();
+        before = r.at;
+        if (t.kind >= JSON_NAME && (json_token_text(a, t.text).n > t.text.n || t.text.n > text.n))
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a;
@@ -89,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_list(&list);
         check_half(&a, decoded.text, &list);
         check_tokens(&a, decoded.text);
+        check_json(&a, decoded.text);
     }
     arena_done(&a);
     return 0;

@@ -248,7 +248,7 @@ static wall_ms date(const char *text)
 static const struct file site[] = {
     {"a.example", "/robots.txt", "text/plain", "User-agent: *\nDisallow: /no/\nSitemap: /maps/index.xml\n"},
     PAGE("/", "<link rel=sitemap href=/maps/list.txt><link rel=alternate type=application/rss+xml href=/feed>"
-              "<a href=/linked>linked</a>"),
+              "<link rel=alternate type=application/feed+json href=/feed.json><a href=/linked>linked</a>"),
     PAGE("/linked", ""),
     PAGE("/one", "<a href=/behind-one>more</a>"),
     PAGE("/behind-one", ""),
@@ -256,6 +256,7 @@ static const struct file site[] = {
     PAGE("/two", ""),
     PAGE("/three", ""),
     PAGE("/four", ""),
+    PAGE("/five", ""),
     PAGE("/no/way", ""),
     {"a.example", "/maps/index.xml", "application/xml",
      "<sitemapindex><sitemap><loc>http://a.example:{P}/maps/one.xml</loc></sitemap>"
@@ -270,6 +271,9 @@ static const struct file site[] = {
     {"a.example", "/maps/list.txt", "text/plain", "http://a.example:{P}/three\nhttp://a.example:{P}/\n"},
     {"a.example", "/feed", "application/rss+xml",
      "<rss><channel><item><link>/four</link><pubDate>Mon, 06 May 2024 00:00:00 GMT</pubDate></item></channel></rss>"},
+    {"a.example", "/feed.json", "application/json",
+     "{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[{\"id\":\"5\",\"url\":\"http://a.example:{P}/five\","
+     "\"date_published\":\"2024-05-06T00:00:00Z\"}]}"},
 };
 
 static void lists_are_found_by_robots_txt_and_by_pages(void **state)
@@ -278,9 +282,10 @@ static void lists_are_found_by_robots_txt_and_by_pages(void **state)
     struct trip t = {.seed = "/"};
     web_init(&w, site, sizeof(site) / sizeof(*site));
     trip_run(&t, w.port);
-    static const char *const pages[] = {"/", "/linked", "/one", "/behind-one", "/eins", "/two", "/three", "/four"};
-    static const char *const lists[] = {"/maps/index.xml", "/maps/one.xml", "/maps/two.xml.gz", "/maps/list.txt",
-                                        "/feed"};
+    static const char *const pages[] = {"/",    "/linked", "/one",  "/behind-one", "/eins",
+                                        "/two", "/three",  "/four", "/five"};
+    static const char *const lists[] = {"/maps/index.xml", "/maps/one.xml", "/maps/two.xml.gz",
+                                        "/maps/list.txt",  "/feed",         "/feed.json"};
     wall_ms listed;
     char place[128];
     for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
@@ -297,9 +302,9 @@ static void lists_are_found_by_robots_txt_and_by_pages(void **state)
     }
     CHECK("robots.txt holds", asked(&w, "a.example/no/way") == 0);
     CHECK("the scope holds", asked(&w, "b.test/far") == 0 && asked(&w, "b.test/robots.txt") == 0);
-    CHECK("counted apart", t.stats.lists == 5 && t.stats.pages == 8 && t.stats.fetched == 8);
+    CHECK("counted apart", t.stats.lists == 6 && t.stats.pages == 9 && t.stats.fetched == 9);
     CHECK("nor as other documents", t.stats.not_html == 0 && t.stats.errors == 0);
-    CHECK("nor searched in", t.stats.index_docs == 8);
+    CHECK("nor searched in", t.stats.index_docs == 9);
 
     /* As far away as links of the seed. */
     CHECK("depth", look_at(w.port, "/one", &listed).page.depth == 1 && listed == date("2024-05-06"));
@@ -307,6 +312,7 @@ static void lists_are_found_by_robots_txt_and_by_pages(void **state)
     CHECK("known pages get their dates too", look_at(w.port, "/linked", &listed).is_there);
     CHECK("known pages get their dates too", listed == date("2024-07-08T09:10:11Z"));
     CHECK("feeds", look_at(w.port, "/four", &listed).is_there && listed == date("2024-05-06"));
+    CHECK("feeds in JSON", look_at(w.port, "/five", &listed).is_there && listed == date("2024-05-06"));
     CHECK("also of pages that nobody may visit", !look_at(w.port, "/no/way", &listed).page.good_at);
     web_done(&w);
 }
@@ -516,7 +522,7 @@ static void a_kill_after_robots_txt_loses_no_sitemap(void **state)
     trip_run(&t, w.port);
     CHECK("the rules were kept", asked(&w, "a.example/robots.txt") == 1);
     CHECK("and so were the sitemaps", asked(&w, "a.example/maps/index.xml") == 1 && asked(&w, "a.example/two") == 1);
-    CHECK("all of it", t.stats.pages == 8);
+    CHECK("all of it", t.stats.pages == 9);
     web_done(&w);
 }
 

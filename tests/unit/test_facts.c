@@ -90,8 +90,9 @@ static const struct {
      "<link rel=next href=n><link rel=PREV href=p><link rel=alternate hreflang=de href=d>"
      "<link rel=alternate type=application/rss+xml href=r><link rel='alternate' type=application/atom+xml href=f>"
      "<link rel=sitemap href=s><link rel='alternate stylesheet' href=x><link rel=stylesheet href=y>"
-     "<link rel=alternate type=application/json href=j><link rel=next><link rel=icon href=i>",
-     "next n\nnext p\nalternate d [de]\nfeed r\nfeed f\nsitemap s\n"},
+     "<link rel=alternate type=application/json href=j><link rel=next><link rel=icon href=i>"
+     "<link rel=alternate type=application/feed+json href=k><link rel=alternate type=application/json href=/feed.json>",
+     "next n\nnext p\nalternate d [de]\nfeed r\nfeed f\nsitemap s\nfeed k\nfeed /feed.json\n"},
     {"alternates",
      "<link rel=alternate hreflang=' en-GB ' href=a><link rel=alternate hreflang href=b><link rel=alternate href=c>"
      "<link rel=alternate hreflang=a-tag-that-is-longer-than-any-language-tag href=d>",

@@ -206,6 +206,27 @@ static void lists_of_every_kind_are_read(void **state)
          "<feed version='0.3'><entry><link rel='alternate' type='text/html' href='http://a/1'/>"
          "<issued>2003-01-01T00:00:00Z</issued><modified>2003-01-02T00:00:00Z</modified></entry></feed>",
          "atom\npage http://a/1 2003-01-02T00:00:00Z\n"},
+        {"JSON Feed 1.1",
+         "{ \"version\" : \"https://jsonfeed.org/version/1.1\", \"title\": \"{[\\\"items\\\": [{\", "
+         "\"home_page_url\": \"http://a/\", \"feed_url\": \"http://a/feed.json\", \"next_url\": "
+         "\"http://a/feed.json?page=2\",\n\"authors\": [{\"url\": \"http://a/who\"}], \"items\": [\n"
+         "{\"id\": \"1\", \"url\": \"http://a/1\", \"date_published\": \"2020-01-01T00:00:00Z\", \"date_modified\": "
+         "\"2021-01-01T00:00:00+01:00\", \"attachments\": [{\"url\": \"http://a/1.mp3\"}], \"tags\": [\"url\", "
+         "\"http://a/t\"]},\n"
+         "{\"id\": \"http://a/2\", \"date_published\": \"2022-01-01T00:00:00Z\"}, {\"id\": 3, \"content_text\": "
+         "\"http://a/3\"}, [{\"url\": \"http://a/x\"}],\n"
+         "{\"url\": \"4\", \"author\": {\"url\": \"http://a/who\"}, \"id\": \"http://a/x\"}], \"_x\": [{\"url\": "
+         "\"http://a/x\"}]}",
+         "json\nlist http://a/feed.json?page=2\npage http://a/1 2020-12-31T23:00:00Z\npage http://a/2 "
+         "2022-01-01T00:00:00Z\npage 4\n"},
+        {"JSON Feed as PHP writes it, names in their order",
+         "\n{\"items\":[{\"id\":\"x\",\"url\":\"http:\\/\\/a\\/\\u00e9\\ud83d\\ude00?x=1\\u0026y\"}],"
+         "\"version\":\"https:\\/\\/jsonfeed.org\\/version\\/1\"}",
+         "json\npage http://a/\xc3\xa9\xf0\x9f\x98\x80?x=1&y\n"},
+        {"JSON of another kind", "{\"version\":\"1.0\",\"items\":[{\"url\":\"http://a/1\"}]}", "none\n"},
+        {"JSON that tells of a feed",
+         "{\"a\":{\"version\":\"https://jsonfeed.org/version/1\"},\"items\":[{\"url\":\"http://a/1\"}]}", "none\n"},
+        {"JSON of a list", "[\"version\", \"https://jsonfeed.org/version/1\"]", "none\n"},
         {"of several dates the newest",
          "<urlset><url><loc>http://a/1</loc><lastmod>2020</lastmod><lastmod>2022</lastmod><lastmod>x</lastmod></url>"
          "</urlset>",
@@ -229,21 +250,26 @@ static const char whole[] =
     "href=\"http://a.example/zwei\"/><!-- c --></url><sm:url><sm:loc>http://a.example/&#116;hree</sm:loc></sm:url>"
     "</urlset>\n";
 
+static const char whole_json[] =
+    "{\"version\":\"https://jsonfeed.org/version/1.1\",\"next_url\":\"http://a.example/feed?2\",\"items\":[{\"id\":"
+    "\"http://a.example/1\",\"url\":\"http://a.example/one\",\"date_modified\":\"2024-01-02T03:04:05+01:00\"},{\"id\":"
+    "\"http://a.example/two\"},{\"url\":\"http:\\/\\/a.example\\/\\u0074hree\"}]}\n";
+
 /* Whatever is cut off, the rest is what it was; a URL that was cut is not there. */
-static void a_list_that_ends_too_early_gives_what_came_before(void **state)
+static void check_every_beginning(const char *whole_text, size_t whole_n)
 {
     struct arena a;
     struct sitemap all;
     char *all_copy;
     arena_init(&a);
-    read_text(&a, span_str(whole), &all, &all_copy);
+    read_text(&a, span_of(whole_text, whole_n), &all, &all_copy);
     assert_int_equal(all.count, 4);
-    for (size_t n = 0; n <= sizeof(whole) - 1; n++) {
+    for (size_t n = 0; n <= whole_n; n++) {
         struct arena b;
         struct sitemap part;
         char *copy;
         arena_init(&b);
-        read_text(&b, span_of(whole, n), &part, &copy);
+        read_text(&b, span_of(whole_text, n), &part, &copy);
         CHECK("count", part.count <= all.count);
         for (size_t i = 0; i < part.count; i++) {
             CHECK_SPAN("loc", part.entries[i].loc, all.entries[i].loc);
@@ -254,6 +280,13 @@ static void a_list_that_ends_too_early_gives_what_came_before(void **state)
     }
     arena_done(&a);
     free(all_copy);
+}
+
+static void a_list_that_ends_too_early_gives_what_came_before(void **state)
+{
+    (void)state;
+    check_every_beginning(whole, sizeof(whole) - 1);
+    check_every_beginning(whole_json, sizeof(whole_json) - 1);
 }
 
 /* Any byte may be any other: nothing is read past the end, and no entry is longer than it may be. */
