@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/crawl_setup.h"
 #include "cli/import_report.h"
+#include "cli/opt_out_file.h"
 #include "cli/screen.h"
 #include "cli/seeds.h"
 #include "cli/url_opts.h"
@@ -224,6 +225,7 @@ static int run(struct run *r)
     const struct options *o = r->o;
     struct crawl *cr = NULL;
     struct channel *channel = NULL;
+    struct opt_out_file opt_out;
     if (!opt_cstr(o, OPT_DATA))
         return complain(EXIT_USAGE, "import: --data: empty: give a folder");
     if (fleet_is_there(opt_cstr(o, OPT_DATA))) /* its visits are numbered by the coordinator */
@@ -249,6 +251,8 @@ static int run(struct run *r)
                         r->survey.archives, r->survey.archives == 1 ? "archive" : "archives");
     if (code == EXIT_DONE)
         code = make_channel(r, &channel);
+    if (code == EXIT_DONE)
+        code = opt_out_file_apply(&opt_out, "import", o);
     if (code == EXIT_DONE)
         code = open_crawl(r, &cr);
     if (code == EXIT_DONE) {

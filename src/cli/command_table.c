@@ -8,10 +8,12 @@ const struct command command_table[] = {
      "without a scheme gets https://, or http:// for localhost and private addresses."},
     {"import", cmd_import, CMD_IMPORT, GROUP_MAIN, "FILE...", 1, SIZE_MAX, "read web archives into a data folder",
      "Takes the answers in WARC and ARC files, plain, gzip or zstd, and in WACZ files, as if they had been crawled at "
-     "their dates: pages can be searched, known pages are asked for changes by the next crawl, new links wait for it. "
+     "their dates: pages can be searched, new links wait for the next crawl, and once those are followed a crawl asks "
+     "known pages for changes. "
      "FILE may be a folder, or - for standard input. The newest visit of a page counts, so the same files again change "
      "nothing. Nothing is fetched, and robots.txt is not asked: somebody else did the crawling. What pages say for "
-     "themselves (noindex, nofollow) is obeyed. Exit code 1 when something in the files was bad and left out, 3 when "
+     "themselves (noindex, nofollow) is obeyed, and what is forgotten (orb-forget(1)) or on the list of --opt-out "
+     "stays out. Exit code 1 when something in the files was bad and left out, 3 when "
      "none is an archive."},
     {"status", cmd_status, CMD_STATUS, GROUP_MAIN, "", 0, 0, "show what a data folder holds and whether a crawl runs",
      "Counts of pages by outcome, what waits and why, disk use. Works while a crawl runs."},

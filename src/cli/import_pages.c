@@ -40,6 +40,8 @@ static status check(struct import_pages *p, const struct warc_record *r, unsigne
         return st;
     if (verdict == IMPORT_OUT_OF_SCOPE)
         p->n.out_of_scope++;
+    else if (verdict == IMPORT_FORGOTTEN)
+        p->n.forgotten++;
     else if (verdict == IMPORT_NO_URL || page->is_robots)
         p->n.no_page++;
     else if (verdict == IMPORT_OLDER)

@@ -13,6 +13,7 @@ struct import_counts {
     uint64_t unchanged; /* of these: revisits that only say so */
     uint64_t known;     /* the folder has that visit, or a later one */
     uint64_t out_of_scope;
+    uint64_t forgotten;   /* of places that are, or that want to be left alone */
     uint64_t no_page;     /* other schemes, robots.txt, parts of something, answers to anything but GET */
     uint64_t no_original; /* revisits whose body is nowhere */
     uint64_t bad;         /* records that are damaged, cut short, or no answers: left out */

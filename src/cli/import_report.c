@@ -27,6 +27,7 @@ void import_report_text(const struct import_report *r, struct buf *out)
     row(out, "taken", n->taken, "answers, as visits of their dates");
     row(out, "known", n->known, "the folder has that visit, or a later one");
     row(out, "out of it", n->out_of_scope, "not of the channel: see --scope, --include, --exclude");
+    row(out, "forgotten", n->forgotten, "of places that stay out: see orb forget --list");
     row(out, "no pages", n->no_page, "other schemes, robots.txt, parts, answers to anything but GET");
     row(out, "no original", n->no_original, "revisits whose body is in none of the files");
     row(out, "passed over", others(n), "requests, metadata and the like");
@@ -70,6 +71,7 @@ void import_report_json(const struct import_report *r, struct buf *out)
                   {"not_modified", n->unchanged},
                   {"known", n->known},
                   {"out_of_scope", n->out_of_scope},
+                  {"forgotten", n->forgotten},
                   {"no_page", n->no_page},
                   {"no_original", n->no_original},
                   {"bad", n->bad},

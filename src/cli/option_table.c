@@ -327,7 +327,8 @@ const struct opt_def option_table[OPT_COUNT] = {
                                "limit"},
     [OPT_KEEP_WARC_DAYS] = {"keep-warc-days", TYPE_INT, "DAYS", "0", 0, 36500, .commands = RETAINS, .is_setting = true,
                             .help = "remove WARC files that were closed more than DAYS ago; 0 = never"},
-    [OPT_OPT_OUT] = {"opt-out", TYPE_TEXT, "FILE", .commands = CRAWLS | CMD_COORDINATOR | CMD_PRUNE, .is_setting = true,
+    [OPT_OPT_OUT] = {"opt-out", TYPE_TEXT, "FILE", .commands = CRAWLS | CMD_IMPORT | CMD_COORDINATOR | CMD_PRUNE,
+                     .is_setting = true,
                      .help =
                          "a list of places whose owners want to be left alone, one a line: nothing of them is asked "
                          "for, and what is there of them is forgotten, also in --warc"},

@@ -195,7 +195,8 @@ typedef enum crawl_import_verdict {
     IMPORT_WANTED,
     IMPORT_OLDER, /* the folder has a visit of that moment, or a later one */
     IMPORT_OUT_OF_SCOPE,
-    IMPORT_NO_URL, /* no http(s) URL that would be crawled */
+    IMPORT_FORGOTTEN, /* its place is, or wants to be left alone */
+    IMPORT_NO_URL,    /* no http(s) URL that would be crawled */
 } crawl_import_verdict;
 
 struct crawl_import_page {

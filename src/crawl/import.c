@@ -100,9 +100,10 @@ status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, w
     *verdict = IMPORT_NO_URL;
     if (!crawl_normal_url(cr, &im->arena, url, &u))
         return ST_OK;
-    *verdict = IMPORT_OUT_OF_SCOPE;
     /* At depth 0 patterns would let everything pass, as start pages. */
-    if (channel_check(c, &u, channel_get_opts(c)->depth_max ? 1 : 0, NULL) != CHANNEL_YES)
+    channel_verdict belongs = channel_check(c, &u, channel_get_opts(c)->depth_max ? 1 : 0, NULL);
+    *verdict = belongs == CHANNEL_FORGOTTEN ? IMPORT_FORGOTTEN : IMPORT_OUT_OF_SCOPE;
+    if (belongs != CHANNEL_YES)
         return ST_OK;
     *out = (struct crawl_import_page){.url = u.href,
                                       .host = u.host,

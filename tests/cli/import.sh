@@ -151,6 +151,20 @@ takes include 1 '.pages == 1 and .out_of_scope >= 1' --include '*iana*' "$tmp/fo
 echo http://www.iana.org/ >"$tmp/seeds"
 takes seeds 1 '.pages == 1 and .out_of_scope >= 1' --seeds "$tmp/seeds" "$tmp/folder"
 complains bad_seed 3 "import: $tmp/text line 1" import --data "$tmp/none" --seeds "$tmp/text" "$tmp/folder"
+
+# What is forgotten, or wants to be left alone, stays out, and is told apart from what does not belong to it.
+cp -r "$tmp/d" "$tmp/f"
+run forget --data "$tmp/f" www.iana.org
+run import --data "$tmp/f" --json "$tmp/folder"
+holds forgotten_stays_out '.forgotten == 1 and .out_of_scope == 0 and .taken == 3'
+run import --data "$tmp/f" "$tmp/folder"
+has forgotten_is_said 'stay out: see orb forget --list' "$out"
+echo 'example.com  mail of its owner' >"$tmp/opt-out"
+takes opt_out 1 '.forgotten >= 1 and .pages == 1' --opt-out "$tmp/opt-out" "$samples/example.warc" "$tmp/folder"
+run import --data "$tmp/f" --quiet --opt-out "$tmp/opt-out" "$tmp/folder"
+run export --data "$tmp/f"
+if grep -q example.com "$out"; then not_ok opt_out_takes_out "$(cat "$out")"; else ok opt_out_takes_out; fi
+complains opt_out_missing 4 'check the path' import --data "$tmp/none" --opt-out "$tmp/no-list" "$tmp/folder"
 takes text_for_people 0 'true' "$samples/example.warc"
 run import --data "$tmp/q" "$samples/example.warc"
 if grep -q 'taken  *2 ' "$out" && grep -q 'orb crawl URL goes on' "$out"; then ok summary; else not_ok summary "$(cat "$out")"; fi
