@@ -17,6 +17,7 @@ struct listing {
     struct warc_reader *reader;
     struct buf out;
     bool is_json;
+    bool is_closed; /* nobody reads what is printed any more */
     uint64_t problems;
 };
 
@@ -129,7 +130,7 @@ static int list_file(struct listing *l, const struct import_file *f)
     if (st == ST_OK)
         st = warc_reader_end(l->reader);
     warc_reader_free(l->reader);
-    print_buf(&l->out);
+    l->is_closed = !print_buf(&l->out) || st == ST_CANCELLED;
     if (st == ST_IO)
         return complain(EXIT_IO, "warc: read %s: %s", f->name, strerror(errno));
     if (st == ST_INVALID)
@@ -142,8 +143,11 @@ int cmd_warc(const struct options *o)
     struct listing l = {.is_json = opt_flag(o, OPT_JSON)};
     struct import_files files = {0};
     int code = import_files_gather("warc", o->args, o->arg_count, &files);
-    for (size_t i = 0; code == EXIT_DONE && i < files.n; i++)
-        code = list_file(&l, &files.list[i]);
+    bool is_gathered = code == EXIT_DONE;
+    for (size_t i = 0; is_gathered && !l.is_closed && i < files.n; i++) {
+        int one = list_file(&l, &files.list[i]); /* whatever it is, the others are looked at */
+        code = code == EXIT_DONE ? one : code;
+    }
     if (code == EXIT_DONE && l.problems)
         code = EXIT_NO;
     import_files_done(&files);

@@ -178,4 +178,9 @@ run warc --json "$samples/example.warc.gz"
 holds lists_json '.file != null and .offset >= 0 and .state == "whole"'
 complains tells_wrong_digests 1 'its payload digest is wrong' warc "$samples/example-digest.warc"
 complains lists_no_archive 3 'no archive' warc "$tmp/text"
+mkdir "$tmp/mixed"
+cp "$tmp/text" "$tmp/mixed/1.warc"
+cp "$samples/example.arc" "$tmp/mixed/2.arc"
+run warc "$tmp/mixed"
+if [ "$code" = 3 ] && grep -q 'no archive' "$err" && grep -q http://example.com/ "$out"; then ok lists_the_others; else not_ok lists_the_others "$code $(cat "$out" "$err")"; fi
 exit $failed
