@@ -62,8 +62,15 @@ static status parse_host(struct arena *a, struct span text, struct places_item *
     buf_done(&href);
     if (st != ST_OK || !url_is_http(&u) || has_odd_host(&u))
         return bad(why, "neither a URL nor a host");
+    /* A port that is written is meant, also the one that http has anyway. */
+    size_t port = text.n;
+    while (port > 0 && ascii_is_digit(text.p[port - 1]))
+        port--;
+    bool has_port = port > 0 && port < text.n && text.p[port - 1] == ':';
+    if (has_port && !u.port)
+        return bad(why, "there is no port 0");
     p->host = bare(u.host);
-    p->port = u.has_explicit_port || span_ends(text, SPAN(":80")) ? u.port : 0;
+    p->port = has_port ? u.port : 0;
     return ST_OK;
 }
 
@@ -105,6 +112,8 @@ static status parse_url(struct arena *a, struct span text, bool is_folder, struc
     if (url_parse(a, text, NULL, &parsed) != ST_OK || !url_is_http(&parsed) || has_odd_host(&parsed) ||
         url_normalise(a, &parsed, norm, PLACE_URL_MAX, u) != ST_OK)
         return bad(why, "not an http or https URL");
+    if (!u->port)
+        return bad(why, "there is no port 0");
     p->kind = is_folder ? PLACES_FOLDER : PLACES_PAGE;
     p->host = bare(u->host);
     p->port = u->has_explicit_port ? u->port : 0;

@@ -29,6 +29,10 @@ static void are_written_in_one_way(void **state)
          "cher.example",
          "xn--bcher-kva.example"},
         {"[2001:DB8::1]", "[2001:db8::1]"},
+        {"[2001:DB8::1]:80", "[2001:db8::1]:80"},
+        {"example.org:080", "example.org:80"},
+        {"example.org:", "example.org"},
+        {"https://example.org:443", "example.org:443"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct arena a;
@@ -58,6 +62,8 @@ static void what_names_no_place_is_refused(void **state)
                                         "*",
                                         ".1.2.3.4",
                                         "example.org:99999",
+                                        "example.org:0",
+                                        "https://example.org:0/a",
                                         "mailto:a@example.org",
                                         ".example.org:80",
                                         "\xef\xbc\x8e.example.org",
