@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -206,6 +207,19 @@ static const char *warc_advice(status st)
     }
 }
 
+/* Also when neither is there yet. */
+static bool is_same_folder(struct span a, struct span b, const char *a_path, const char *b_path)
+{
+    struct stat x, y;
+    if (stat(a_path, &x) == 0 && stat(b_path, &y) == 0)
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    while (span_ends(a, SPAN("/")))
+        a.n--;
+    while (span_ends(b, SPAN("/")))
+        b.n--;
+    return span_eq(a, b);
+}
+
 int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o)
 {
     const char *dir = opt_cstr(o, OPT_WARC);
@@ -214,6 +228,9 @@ int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o)
     bool is_kept;
     if (!dir)
         return EXIT_DONE;
+    if (is_same_folder(opt_text(o, OPT_WARC), opt_text(o, OPT_DATA), dir, opt_cstr(o, OPT_DATA)))
+        return complain(EXIT_USAGE, "crawl: --warc %s: that is the data folder: choose another, such as %s/warc", dir,
+                        dir);
     (void)gethostname(host, sizeof(host) - 1);
     buf_put(&contact, opt_text(o, OPT_CONTACT));
     if (!contact.n)

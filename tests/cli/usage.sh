@@ -54,6 +54,7 @@ complains recrawl_strategy 2 'one of greedy, iir, icr, fixed, off' coordinator -
 complains recrawl_ceiling 2 'not a number from 0.01' coordinator --data x --recrawl-ceiling none
 complains channel_to_show 2 "give the channel's ID" channel show
 complains nobody_to_ask 4 'channel recrawl' channel recrawl --data "$tmp/nobody"
+complains warc_in_the_data_folder 2 'that is the data folder' crawl --data "$tmp/both" --warc "$tmp/both/" http://example.org/
 complains warc_size_too_small 2 'out of range' crawl --warc x --warc-size 1 http://example.org/
 complains warc_compression 2 'one of gzip, zstd' crawl --warc x --warc-compression xz http://example.org/
 run lab help
