@@ -47,7 +47,7 @@ static status survive(struct feed *f, status st)
     if (st != ST_CORRUPT)
         return st;
     if (!f->is_broken)
-        log_write(f->log, LOG_ERROR, "index", "it is damaged: it is made anew from the stored pages at the end");
+        log_write(f->log, LOG_ERROR, "index", "it is damaged: it is made anew from the stored pages");
     f->is_broken = true;
     return ST_OK;
 }
@@ -317,7 +317,7 @@ static status gather_anchors(struct feed *f, uint64_t last, const struct table *
 
 /* ---- publishing ---- */
 
-static status make_anew(struct feed *f, uint64_t last);
+static status make_anew(struct feed *f, uint64_t last, struct apply_start *start);
 
 status feed_publish(struct feed *f, uint64_t last)
 {
@@ -339,8 +339,9 @@ status feed_finish(struct feed *f, uint64_t last)
         st = survive(f, gather_anchors(f, last, NULL));
     if (st == ST_OK && !f->is_broken)
         st = survive(f, index_commit(f->index, last));
+    struct apply_start start;
     if (st == ST_OK && f->is_broken)
-        st = make_anew(f, last);
+        st = make_anew(f, last, &start);
     return st;
 }
 
@@ -448,7 +449,7 @@ static status catch_up(struct feed *f, const struct apply_opts *o, struct apply_
     status st = contents_each(dir.p, from, add_record, &c, NULL);
     buf_done(&dir);
     if (st == ST_OK && c.indexed < last) {
-        st = index_commit(f->index, last);
+        st = f->is_broken ? ST_OK : survive(f, index_commit(f->index, last));
         start->caught_up = c.done;
     }
     return st;
@@ -488,20 +489,19 @@ static status open_index(struct feed *f, const struct apply_opts *o, struct appl
     return st;
 }
 
-/* Damage was found while the crawl ran. */
-static status make_anew(struct feed *f, uint64_t last)
+/* Damage was found after the index was opened. */
+static status make_anew(struct feed *f, uint64_t last, struct apply_start *start)
 {
-    struct apply_start start;
     set_index(f, NULL);
     status st = index_erase(f->index_dir);
     if (st == ST_OK)
-        st = open_index(f, &f->opts, &start, NULL);
+        st = open_index(f, &f->opts, start, NULL);
     f->is_broken = st != ST_OK; /* then feed_finish tries it again */
     struct span dictionary = contents_dictionary(f->contents);
     if (st == ST_OK && dictionary.n)
         st = index_put_dictionary(f->index, dictionary);
     if (st == ST_OK)
-        st = catch_up(f, &f->opts, &start);
+        st = catch_up(f, &f->opts, start);
     if (st == ST_OK && f->anchors_applied < last)
         st = gather_anchors(f, last, NULL);
     if (st == ST_OK)
@@ -534,6 +534,8 @@ status feed_open(const struct apply_opts *o, struct contents *contents, const st
         st = read_applied(f);
     if (st == ST_OK)
         st = catch_up(f, o, start);
+    if (st == ST_OK && f->is_broken)
+        st = make_anew(f, contents_last(contents), start);
     if (st == ST_OK) {
         *out = f;
         return ST_OK;

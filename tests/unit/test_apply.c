@@ -412,6 +412,35 @@ static void a_missing_index_is_made_anew_when_the_folder_is_opened(void **state)
     check_verify("rebuilt", false, true, false);
 }
 
+/* Some damage shows only when pages that the index has go in again: here those that were stored before a kill. */
+static void damage_that_shows_while_the_index_catches_up_is_mended(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct bench b = open_bench();
+        put_many(&b, 1, 300);
+        finish(&b);
+        struct summary s =
+            page(1000, "http://a.example/20", "Page number20", "Other words now, and novelty among them");
+        put(&b, &s);
+        if (apply_commit(b.apply) != ST_OK)
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    int how = 0;
+    waitpid(child, &how, 0);
+    assert_true(WIFSIGNALED(how));
+    damage(".keys");
+    struct apply_start start;
+    struct bench b = open_with(&start);
+    CHECK("made anew", start.was_rebuilt);
+    close_bench(&b);
+    check_search("number300", "http://a.example/300");
+    check_search("novelty", "http://a.example/20");
+    check_verify("made anew", false, true, false);
+}
+
 static void a_lost_text_is_fetched_again(void **state)
 {
     (void)state;
@@ -545,6 +574,7 @@ int main(void)
         TEST_IN_FOLDER(dates_of_lists_are_kept_by_page),
         TEST_IN_FOLDER(what_was_committed_is_indexed_after_a_kill),
         TEST_IN_FOLDER(a_damaged_index_is_noticed_and_made_anew),
+        TEST_IN_FOLDER(damage_that_shows_while_the_index_catches_up_is_mended),
         TEST_IN_FOLDER(a_missing_index_is_made_anew_when_the_folder_is_opened),
         TEST_IN_FOLDER(a_lost_text_is_fetched_again),
         TEST_IN_FOLDER(without_an_index_nothing_is_kept),
