@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "web/json_token.h"
 #include "web/markdown_inline.h"
 
 #define CONTAINERS_MAX 16 /* quotes and lists in each other, on one line */
@@ -281,37 +282,100 @@ static void take_line(struct writer *w, struct span line)
 
 /* ---- the whole ---- */
 
-/* "title: x" of YAML, "title = x" of TOML; quotes are taken off. */
-static bool is_title(struct span line, char sign, struct span *title)
+/* What stands behind "title:" of YAML, "title =" of TOML. */
+static bool is_title(struct span line, char sign, struct span *value)
 {
     if (!span_starts_nocase(line, SPAN("title")))
         return false;
     line = unindent(span_from(line, 5));
     if (!line.n || line.p[0] != sign)
         return false;
-    *title = span_trim(span_from(line, 1));
-    bool is_quoted =
-        title->n > 1 && (title->p[0] == '"' || title->p[0] == '\'') && title->p[title->n - 1] == title->p[0];
-    if (is_quoted)
-        *title = span_cut(*title, 1, title->n - 2);
-    return title->n > 0;
+    *value = span_trim(span_from(line, 1));
+    return value->n > 0;
+}
+
+/* ">", "|-": the text is in the lines below. */
+static bool is_block_mark(struct span value)
+{
+    return value.n <= 3 && (value.p[0] == '>' || value.p[0] == '|');
+}
+
+/* Where the quoted text ends that `s` begins with; s.n: nowhere. YAML writes '' for a ' in it. */
+static size_t end_of_quoted(struct span s, bool is_yaml)
+{
+    for (size_t i = 1; i < s.n; i++) {
+        if (s.p[0] == '"' && s.p[i] == '\\')
+            i++;
+        else if (s.p[i] == s.p[0] && is_yaml && s.p[0] == '\'' && i + 1 < s.n && s.p[i + 1] == '\'')
+            i++;
+        else if (s.p[i] == s.p[0])
+            return i;
+    }
+    return s.n;
+}
+
+static struct span halve_quotes(struct arena *a, struct span s)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < s.n; i += s.p[i] == '\'' ? 2 : 1)
+        buf_putc(&out, s.p[i]);
+    struct span text = arena_copy(a, buf_span(&out));
+    buf_done(&out);
+    return text;
+}
+
+/* Without quotes and what stands behind them, escapes decoded; of YAML without quotes a comment is no part. A quote
+ * that nothing ends is a letter. */
+static struct span unquote(struct arena *a, struct span s, bool is_yaml)
+{
+    bool is_quoted = s.n && (s.p[0] == '"' || s.p[0] == '\'');
+    size_t end = is_quoted ? end_of_quoted(s, is_yaml) : s.n;
+    if (!is_quoted)
+        return is_yaml ? span_trim(span_cut(s, 0, span_search(s, SPAN(" #"), false))) : s;
+    if (end == s.n)
+        return s;
+    struct span text = span_cut(s, 1, end - 1);
+    if (s.p[0] == '"')
+        return json_token_text(a, text);
+    return is_yaml ? halve_quotes(a, text) : text;
+}
+
+/* The title, of one line or, in YAML, of that and the indented ones below it. */
+static struct span front_title(struct arena *a, struct span value, struct span below, bool is_yaml)
+{
+    struct buf all = {0};
+    struct span line;
+    if (!is_yaml || !is_block_mark(value))
+        buf_put(&all, value);
+    while (is_yaml && all.n < FACTS_TITLE_MAX && span_split(&below, '\n', &line) && span_trim(line).n &&
+           (line.p[0] == ' ' || line.p[0] == '\t')) {
+        if (all.n)
+            buf_putc(&all, ' ');
+        buf_put(&all, span_trim(line));
+    }
+    struct span text = arena_copy(a, buf_span(&all));
+    buf_done(&all);
+    return is_yaml && is_block_mark(value) ? text : unquote(a, text, is_yaml);
 }
 
 /* The lines between two "---" at the start, or two "+++", and the title that one of them may have. */
-static struct span skip_front_matter(struct span text, struct span *title)
+static struct span skip_front_matter(struct arena *a, struct span text, struct span *title)
 {
-    struct span rest = text, line, found = {0};
+    struct span rest = text, line, found = {0}, below = {0}, value;
     bool is_first = span_split(&rest, '\n', &line), is_toml = is_first && span_is(span_trim(line), "+++");
     if (!is_first || !(is_toml || span_is(span_trim(line), "---")))
         return text;
     while (rest.p && (size_t)(rest.p - text.p) < FRONT_MATTER_MAX && span_split(&rest, '\n', &line)) {
         struct span word = span_trim(line);
         if (is_toml ? span_is(word, "+++") : span_is(word, "---") || span_is(word, "...")) {
-            *title = found;
+            if (found.n)
+                *title = front_title(a, found, below, !is_toml);
             return rest;
         }
-        if (!found.n)
-            (void)is_title(line, is_toml ? '=' : ':', &found);
+        if (!found.n && is_title(line, is_toml ? '=' : ':', &value)) {
+            found = value;
+            below = rest;
+        }
     }
     return text;
 }
@@ -337,7 +401,7 @@ static void find_refs(struct arena *a, struct span text, struct markdown_refs *o
 void markdown_html(struct arena *a, struct span text, struct buf *out, struct span *title)
 {
     struct writer w = {.out = out, .is_blank = true};
-    struct span rest = skip_front_matter(text, title), line;
+    struct span rest = skip_front_matter(a, text, title), line;
     find_refs(a, rest, &w.refs);
     w.matches = arena_alloc(a, MARKDOWN_PARAGRAPH_MAX * sizeof(*w.matches));
     while (out->n < MARKDOWN_HTML_MAX && span_split(&rest, '\n', &line))

@@ -17,5 +17,5 @@
 /* `text` is valid UTF-8. The title is that of the front matter, else the first heading of the highest level. Everything
  * is in the arena. */
 void markdown_facts(struct arena *a, struct span text, const struct facts_opts *opts, struct facts *out);
-/* The HTML that it is read as; `title` is set when the front matter has one (borrowed from `text`). */
+/* The HTML that it is read as; `title` is set when the front matter has one (in the arena). */
 void markdown_html(struct arena *a, struct span text, struct buf *out, struct span *title);
