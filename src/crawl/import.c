@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "crawl/engine.h"
 #include "io/clock.h"
+#include "web/document.h"
 
 #define PENDING_MAX 20000                     /* pages that the reading store may not have yet */
 #define CHECKPOINT_JOURNAL_BYTES (256u << 20) /* as of a crawl that runs */
@@ -34,6 +35,7 @@ struct standing {
     wall_ms at;
     bool is_good;  /* the last visit found it */
     bool has_copy; /* some visit did */
+    bool is_left;  /* a PDF that nobody has read yet */
 };
 
 static void *standing_pack(const struct standing *s)
@@ -45,7 +47,7 @@ static void *standing_pack(const struct standing *s)
 static struct standing standing_unpack(const void *packed)
 {
     uint64_t v = (uintptr_t)packed;
-    return (struct standing){(wall_ms)(v >> 3), v & 4, v & 2};
+    return (struct standing){(wall_ms)(v >> 3), v & 4, v & 2, false};
 }
 
 static void wait_ms(int ms)
@@ -60,7 +62,9 @@ static status read_standing(void *arg, const struct page *p)
 {
     struct standing *s = arg;
     visit_outcome o = (visit_outcome)p->outcome;
-    *s = (struct standing){p->at, o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED, p->good_at != 0};
+    *s = (struct standing){p->at, o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED, p->good_at != 0, false};
+    s->is_left =
+        s->is_good && !p->text_bytes && !p->reason.n && document_kind_of(p->content_type, p->url) == DOCUMENT_PDF;
     return ST_OK;
 }
 
@@ -79,10 +83,12 @@ static bool is_good_status(unsigned http)
 }
 
 /* The newest visit counts. Of two in the same moment the one that found the page does: archives have dates to the
- * second, and sites that answer a first request with a cookie and a redirect to themselves. */
-static bool is_older(const struct standing *s, wall_ms at, unsigned http)
+ * second, and sites that answer a first request with a cookie and a redirect to themselves. A PDF that came in when
+ * nothing could read it may come again when something can. */
+static bool is_older(const struct crawl *cr, const struct standing *s, wall_ms at, unsigned http)
 {
-    return at < s->at || (at == s->at && (s->is_good || !is_good_status(http)));
+    bool is_unread = s->is_left && cr->pdf_state == ST_OK;
+    return at < s->at || (at == s->at && ((s->is_good && !is_unread) || !is_good_status(http)));
 }
 
 status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, wall_ms at, unsigned http,
@@ -121,7 +127,7 @@ status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, w
     out->is_known = true;
     out->has_copy = s.has_copy;
     out->known_at = s.at;
-    *verdict = is_older(&s, at, http) ? IMPORT_OLDER : IMPORT_WANTED;
+    *verdict = is_older(cr, &s, at, http) ? IMPORT_OLDER : IMPORT_WANTED;
     return ST_OK;
 }
 
@@ -282,7 +288,7 @@ status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const s
     status st = crawl_note_urls(cr, &p->key, 1, &is_new);
     if (st != ST_OK)
         return st;
-    struct standing s = {p->at, is_good, p->has_copy || is_good};
+    struct standing s = {p->at, is_good, p->has_copy || is_good, false};
     table_put(&cr->import->pending, p->key, standing_pack(&s));
     frontier_skip(cr->shards[route_host(cr->route, p->host)].frontier, p->key);
     visit(cr, p, r);

@@ -63,4 +63,15 @@ run crawl --data "$tmp/f" "$@" --json --no-pdf "$h/"
 run crawl --data "$tmp/f" "$@" --json "$h/"
 run search --data "$tmp/f" --json "$word" type:pdf
 holds read_later "any(.results[]; .url == \"$h/report.pdf\")"
+
+# Out of an archive too: once something reads them, the same files again bring what was left, and only that.
+run crawl --data "$tmp/g" "$@" --quiet --warc "$tmp/w" "$h/"
+run import --data "$tmp/i" --json --no-pdf "$tmp/w"
+holds import_no_pdf '.taken > 10'
+run import --data "$tmp/i" --json "$tmp/w"
+holds import_reads_later '.taken == 1 and .pdf_failed == 0 and .known > 10'
+run search --data "$tmp/i" --json "$word" type:pdf
+holds import_has_read "any(.results[]; .url == \"$h/report.pdf\" and .title == \"Yearly report\")"
+run import --data "$tmp/i" --json "$tmp/w"
+holds import_reads_once '.taken == 0'
 exit "$failed"
