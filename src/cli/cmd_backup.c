@@ -1,11 +1,13 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "apply/verify.h"
+#include "base/mem.h"
 #include "cli/admin_call.h"
 #include "cli/care.h"
 #include "cli/command.h"
@@ -53,6 +55,23 @@ static void name_file(struct backup *b)
     gmtime_r(&now, &tm);
     strftime(name, sizeof(name), "/orb-%Y%m%dT%H%M%SZ" SUFFIX, &tm);
     buf_puts(&b->path, name);
+}
+
+/* The file would be in the folder that it is of: each backup would have all those before it in it. */
+static bool is_in_folder(const struct backup *b)
+{
+    struct span path = buf_span(&b->path);
+    size_t n = path.n;
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    char *parent = mem_str(n ? span_cut(path, 0, n) : SPAN("."));
+    char *at = realpath(parent, NULL), *dir = realpath(b->dir, NULL);
+    size_t length = dir ? strlen(dir) : 0;
+    bool is = at && dir && strncmp(at, dir, length) == 0 && (!at[length] || at[length] == '/' || length == 1);
+    free(parent);
+    free(at);
+    free(dir);
+    return is;
 }
 
 /* The database of a coordinator that runs is its own alone, so it makes the copy itself. */
@@ -173,6 +192,11 @@ int cmd_backup(const struct options *o)
     if (span_is(buf_span(&b.path), BACKUP_STDOUT) && isatty(STDOUT_FILENO)) {
         buf_done(&b.path);
         return complain(EXIT_USAGE, "backup -: standard output is a terminal: send it to a file or a pipe");
+    }
+    if (!span_is(buf_span(&b.path), BACKUP_STDOUT) && is_in_folder(&b)) {
+        buf_done(&b.path);
+        return complain(EXIT_USAGE, "backup: %s: the file would be in the data folder %s: choose another place",
+                        o->args[0].p, b.dir);
     }
     struct snapshot_opts so = {
         .data_dir = b.dir, .no_index = !opt_flag(o, OPT_INDEX), .copy_fleet = copy_fleet, .self = &b};

@@ -32,6 +32,14 @@ holds backup_json '.files > 5 and .bytes > 10000 and .file_bytes > 1000 and .coo
 if [ "$(stat -c %a "$tmp/b.tar.zst")" = 600 ]; then ok backup_is_for_its_owner; else not_ok backup_is_for_its_owner "$(stat -c %a "$tmp/b.tar.zst")"; fi
 if ls -d "$tmp"/d/.backup-* >/dev/null 2>&1; then not_ok backup_leaves_nothing "$(ls -a "$tmp/d")"; else ok backup_leaves_nothing; fi
 
+complains backup_into_itself 2 'in the data folder' backup --data "$tmp/d" "$tmp/d"
+mkdir "$tmp/d/below"
+complains backup_into_a_folder_of_itself 2 'in the data folder' backup --data "$tmp/d" "$tmp/d/below/../below/x.tar.zst"
+rmdir "$tmp/d/below"
+run backup --data "$tmp/d" "$tmp/d2"
+if [ "$code" = 0 ] && [ -f "$tmp/d2" ]; then ok backup_beside_itself; else not_ok backup_beside_itself "$(cat "$err")"; fi
+rm -f "$tmp/d2"
+
 echo 'no backup at all' >"$tmp/text"
 complains restore_of_something_else 3 'not a backup' restore "$tmp/text" "$tmp/x"
 run check "$tmp/text"
