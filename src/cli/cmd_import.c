@@ -168,7 +168,8 @@ static void report(struct run *r, struct crawl *cr, const struct import_counts *
                                       .archives = r->survey.archives,
                                       .bytes = r->meter.done,
                                       .peak_rss = clock_peak_rss(),
-                                      .is_stopped = r->is_stopped};
+                                      .is_stopped = r->is_stopped,
+                                      .has_index = opt_flag(r->o, OPT_INDEX)};
     if (opt_flag(r->o, OPT_JSON))
         import_report_json(&rep, &out);
     else if (!opt_flag(r->o, OPT_QUIET))

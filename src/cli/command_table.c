@@ -11,7 +11,8 @@ const struct command command_table[] = {
      "their dates: pages can be searched, new links wait for the next crawl, and once those are followed a crawl asks "
      "known pages for changes. "
      "FILE may be a folder, or - for standard input. The newest visit of a page counts, so the same files again change "
-     "nothing. Nothing is fetched, and robots.txt is not asked: somebody else did the crawling. What pages say for "
+     "nothing, but bring what is missing: PDFs that nothing could read then, texts that were lost. Nothing is fetched, "
+     "and robots.txt is not asked: somebody else did the crawling. What pages say for "
      "themselves (noindex, nofollow) is obeyed, and what is forgotten (orb-forget(1)) or on the list of --opt-out "
      "stays out. Exit code 1 when something in the files was bad and left out, 3 when "
      "none is an archive."},

@@ -44,8 +44,9 @@ void import_report_text(const struct import_report *r, struct buf *out)
     put_bytes(&value, r->peak_rss);
     buf_printf(out, "\n  %-11s %10s  at most\n", "memory", buf_cstr(&value));
     buf_printf(out, "%s: %s\n", r->data_dir,
-               r->is_stopped ? "stopped; run the same command to go on"
-                             : "imported; orb crawl URL goes on from there, orb search finds it");
+               r->is_stopped  ? "stopped; run the same command to go on"
+               : r->has_index ? "imported; orb crawl URL goes on from there, orb search finds it"
+                              : "imported; orb crawl URL goes on from there");
     buf_done(&value);
 }
 

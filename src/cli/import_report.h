@@ -10,6 +10,7 @@ struct import_report {
     size_t files, archives;
     uint64_t bytes, peak_rss;
     bool is_stopped;
+    bool has_index;
 };
 
 void import_report_text(const struct import_report *r, struct buf *out);

@@ -36,6 +36,7 @@ struct standing {
     bool is_good;  /* the last visit found it */
     bool has_copy; /* some visit did */
     bool is_left;  /* a PDF that nobody has read yet */
+    bool is_bare;  /* its text is not in the folder: there was no index, or it was lost */
 };
 
 static void *standing_pack(const struct standing *s)
@@ -47,7 +48,7 @@ static void *standing_pack(const struct standing *s)
 static struct standing standing_unpack(const void *packed)
 {
     uint64_t v = (uintptr_t)packed;
-    return (struct standing){(wall_ms)(v >> 3), v & 4, v & 2, false};
+    return (struct standing){.at = (wall_ms)(v >> 3), .is_good = v & 4, .has_copy = v & 2};
 }
 
 static void wait_ms(int ms)
@@ -62,7 +63,10 @@ static status read_standing(void *arg, const struct page *p)
 {
     struct standing *s = arg;
     visit_outcome o = (visit_outcome)p->outcome;
-    *s = (struct standing){p->at, o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED, p->good_at != 0, false};
+    *s = (struct standing){.at = p->at,
+                           .is_good = o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED,
+                           .has_copy = p->good_at != 0};
+    s->is_bare = s->is_good && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
     s->is_left =
         s->is_good && !p->text_bytes && !p->reason.n && document_kind_of(p->content_type, p->url) == DOCUMENT_PDF;
     return ST_OK;
@@ -83,12 +87,12 @@ static bool is_good_status(unsigned http)
 }
 
 /* The newest visit counts. Of two in the same moment the one that found the page does: archives have dates to the
- * second, and sites that answer a first request with a cookie and a redirect to themselves. A PDF that came in when
- * nothing could read it may come again when something can. */
+ * second, and sites that answer a first request with a cookie and a redirect to themselves. What came in when
+ * nothing could read it, or without its text, may come again. */
 static bool is_older(const struct crawl *cr, const struct standing *s, wall_ms at, unsigned http)
 {
-    bool is_unread = s->is_left && cr->pdf_state == ST_OK;
-    return at < s->at || (at == s->at && ((s->is_good && !is_unread) || !is_good_status(http)));
+    bool lacks = (s->is_left && cr->pdf_state == ST_OK) || (s->is_bare && cr->sink.has_contents);
+    return at < s->at || (at == s->at && ((s->is_good && !lacks) || !is_good_status(http)));
 }
 
 status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, wall_ms at, unsigned http,
@@ -288,7 +292,7 @@ status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const s
     status st = crawl_note_urls(cr, &p->key, 1, &is_new);
     if (st != ST_OK)
         return st;
-    struct standing s = {p->at, is_good, p->has_copy || is_good, false};
+    struct standing s = {.at = p->at, .is_good = is_good, .has_copy = p->has_copy || is_good};
     table_put(&cr->import->pending, p->key, standing_pack(&s));
     frontier_skip(cr->shards[route_host(cr->route, p->host)].frontier, p->key);
     visit(cr, p, r);

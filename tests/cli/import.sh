@@ -168,6 +168,12 @@ complains opt_out_missing 4 'check the path' import --data "$tmp/none" --opt-out
 takes text_for_people 0 'true' "$samples/example.warc"
 run import --data "$tmp/q" "$samples/example.warc"
 if grep -q 'taken  *2 ' "$out" && grep -q 'orb crawl URL goes on' "$out"; then ok summary; else not_ok summary "$(cat "$out")"; fi
+run import --data "$tmp/bare" --no-index "$samples/example.warc"
+if grep -q 'goes on from there$' "$out"; then ok summary_without_index; else not_ok summary_without_index "$(cat "$out")"; fi
+run import --data "$tmp/bare" --json "$samples/example.warc"
+holds texts_come_later '.taken == 1 and .index_docs == 1'
+run import --data "$tmp/bare" --json "$samples/example.warc"
+holds texts_come_once '.taken == 0 and .index_docs == 1'
 run import --data "$tmp/q2" --quiet "$samples/example.warc"
 if [ "$code" = 0 ] && [ ! -s "$out" ] && [ ! -s "$err" ]; then ok quiet; else not_ok quiet "$(cat "$out" "$err")"; fi
 
