@@ -229,7 +229,7 @@ static void count_request(struct frontier *f, struct lent *l, mono_ms now)
         h->next_ok = now + h->pace.delay_ms;
     if (h->pace.has_floors) {
         ip->next_ok = now + 1000 / pace_shared(&f->o.pace, f->o.pace.addr_per_s, (unsigned)ip->domains.n);
-        unsigned per_s = pace_shared(&f->o.pace, f->o.pace.network_per_s, net->domains);
+        unsigned per_s = pace_shared(&f->o.pace, f->o.pace.network_per_s, (unsigned)net->domains.n);
         net->next_ok = now + 1000 / share_of_limit(f, net, per_s);
     }
     /* Taken out first, so that among equals everybody else has a turn before this one. */

@@ -13,7 +13,7 @@
 #define TABLE_BYTES 256
 #define HOST_BYTES (sizeof(struct host) + SLOT_BYTES)
 #define IP_BYTES (sizeof(struct ip) + SLOT_BYTES + HEAP_BYTES + TABLE_BYTES)
-#define NET_BYTES (sizeof(struct net) + SLOT_BYTES + HEAP_BYTES)
+#define NET_BYTES (sizeof(struct net) + SLOT_BYTES + HEAP_BYTES + TABLE_BYTES)
 
 struct domain_count {
     unsigned hosts;
@@ -337,30 +337,35 @@ void ip_release(struct frontier *f, struct ip *ip)
         return;
     heap_remove(&f->nets, &net->node);
     heap_done(&net->ips);
+    table_done(&net->domains);
     table_remove(&f->net_table, net->key);
     f->memory -= NET_BYTES;
     free(net);
 }
 
-static void count_domain(struct frontier *f, struct host *h, int by)
+static void count_in(struct frontier *f, struct table *domains, uint64_t key, int by)
 {
-    struct ip *ip = h->ip;
-    uint64_t key = siphash(f->o.key, domain_registered(span_of(h->name, h->name_len)));
-    struct domain_count *d = table_get(&ip->domains, key);
+    struct domain_count *d = table_get(domains, key);
     if (!d) {
         d = mem_alloc(sizeof(*d));
-        table_put(&ip->domains, key, d);
-        ip->net->domains++;
+        table_put(domains, key, d);
         f->memory += sizeof(*d);
     }
     if (by > 0) {
         d->hosts++;
     } else if (--d->hosts == 0) {
-        table_remove(&ip->domains, key);
-        ip->net->domains--;
+        table_remove(domains, key);
         f->memory -= sizeof(*d);
         free(d);
     }
+}
+
+/* The network counts for itself: a domain that is on many of its addresses is one domain. */
+static void count_domain(struct frontier *f, struct host *h, int by)
+{
+    uint64_t key = siphash(f->o.key, domain_registered(span_of(h->name, h->name_len)));
+    count_in(f, &h->ip->domains, key, by);
+    count_in(f, &h->ip->net->domains, key, by);
 }
 
 void host_attach(struct frontier *f, struct host *h, const struct addr *addr)
@@ -423,7 +428,7 @@ void ip_update(struct frontier *f, struct ip *ip)
         heap_set(&net->ips, &ip->node, top->key > ip->next_ok ? top->key : ip->next_ok);
 
     top = heap_top(&net->ips);
-    limit = share_of_limit(f, net, pace_shared(&f->o.pace, f->o.pace.network_flight, net->domains));
+    limit = share_of_limit(f, net, pace_shared(&f->o.pace, f->o.pace.network_flight, (unsigned)net->domains.n));
     if (!top || (has_floors && net->flight >= limit))
         heap_remove(&f->nets, &net->node);
     else

@@ -50,8 +50,9 @@ struct net {
     struct heap_node node; /* in frontier.nets */
     struct heap ips;
     uint64_t key;
-    unsigned flight, hosts, domains;
-    unsigned share; /* of its limits, in SPLIT_PARTS; 0: all */
+    unsigned flight, hosts;
+    struct table domains; /* as in struct ip */
+    unsigned share;       /* of its limits, in SPLIT_PARTS; 0: all */
     mono_ms next_ok;
 };
 

@@ -113,6 +113,44 @@ static void free_hosts_may_be_asked_fast_and_public_ones_not(void **state)
     assert_int_equal(pace_shared(&o, 4, 1000000), 32);
 }
 
+/* How many requests a network gets at once that has 80 hosts, each on an address of its own. */
+static unsigned most_in_flight(const char *names)
+{
+    struct world w;
+    struct lease l;
+    struct span host;
+    unsigned attempt, lent = 0;
+    mono_ms wake;
+    world_init(&w, 1000);
+    for (unsigned i = 0; i < 80; i++) {
+        char name[64], url[80];
+        snprintf(name, sizeof(name), names, i);
+        snprintf(url, sizeof(url), "http://%s/", name);
+        assert_int_equal(add(&w, url), FRONTIER_OK);
+    }
+    for (uint8_t i = 0; frontier_next_unresolved(w.f, w.now, &host, &attempt); i++) {
+        struct addr a = {.family = 4, .b = {93, 184, 216, i}};
+        frontier_resolved(w.f, w.now, host, ST_OK, &a, w.now + 3600 * 1000, 1);
+    }
+    for (;;) {
+        status st = frontier_take(w.f, w.now, &l, &wake);
+        if (st == ST_OK)
+            lent++;
+        else if (wake != MONO_NEVER)
+            w.now = wake;
+        else
+            break;
+    }
+    world_done(&w);
+    return lent;
+}
+
+static void a_network_is_asked_more_for_many_domains_and_not_for_many_addresses(void **state)
+{
+    assert_int_equal(most_in_flight("site%u.example"), 32);
+    assert_int_equal(most_in_flight("www%u.site.example"), 16);
+}
+
 /* Politeness as an outsider would measure it, over a random crawl; and every URL exactly once. */
 struct audit {
     mono_ms host_free[64];
@@ -282,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_random_crawl_is_polite_and_complete),
         cmocka_unit_test(a_random_crawl_with_restarts_is_polite_and_complete),
         cmocka_unit_test(free_hosts_may_be_asked_fast_and_public_ones_not),
+        cmocka_unit_test(a_network_is_asked_more_for_many_domains_and_not_for_many_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
