@@ -96,6 +96,7 @@ struct agent {
     bool has_all_orders;                      /* the last answer brought none that is new */
     bool wants_setup;
     uint64_t polls_good;    /* since the start */
+    bool is_double;         /* another process has our key, and is heard in our place */
     uint64_t reported_done; /* orders_done as the coordinator has heard it */
     mono_ms heard_at;
     bool is_away;       /* the last call failed */

@@ -192,11 +192,12 @@ static int64_t send_piece(struct carrier *c)
     return pause;
 }
 
-/* Lock held. True: a package waits, and it may be carried. */
+/* Lock held. True: a package waits, and it may be carried. Those of a copied folder have the numbers of the other's:
+ * one of two would be taken for the other, and lost. */
 static bool may_carry(struct agent *a)
 {
     uint64_t sequence;
-    return a->may_talk && a->polls_good && spool_first(a->spool, &sequence);
+    return a->may_talk && a->polls_good && !a->is_double && spool_first(a->spool, &sequence);
 }
 
 void *carrier_thread(void *arg)

@@ -16,7 +16,7 @@
 #include "wire/paths.h"
 
 #define CALL_MS 30000
-#define REFUSED_MS (5 * 60 * 1000)   /* after a 403 */
+#define REFUSED_MS (5 * 60 * 1000)   /* after a 403 or a 409 */
 #define VERSIONS_MS (10 * 60 * 1000) /* after a 426 */
 #define OPEN_ORDERS_MS 500           /* while orders are being carried out, their outcomes do not wait long */
 #define VISITS_MS 5000               /* while known pages are looked at again, their end does not wait long, either */
@@ -538,6 +538,9 @@ static void settle_key(struct link *l, bool is_good)
 static int64_t after_answer(struct link *l, const struct http_answer *answer)
 {
     struct agent *a = l->a;
+    pthread_mutex_lock(&a->lock);
+    a->is_double = answer->status == 409;
+    pthread_mutex_unlock(&a->lock);
     if (answer->status == 403 && try_next_key(l))
         return 0;
     if (l->has_tried_next_key)
@@ -547,6 +550,10 @@ static int64_t after_answer(struct link *l, const struct http_answer *answer)
         return 0;
     case 403:
         set_trouble(a, "the coordinator does not know this agent, or has removed it");
+        return REFUSED_MS;
+    case 409:
+        set_trouble(a, "another process has this agent's key: was its folder copied? Stop one of them, and give the "
+                       "copy a folder and a line of its own");
         return REFUSED_MS;
     case 426:
         set_trouble(a, "the versions of coordinator and agent do not fit: update one of them");

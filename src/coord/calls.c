@@ -405,6 +405,9 @@ static void do_poll(struct coord *c, const struct httpd_request *req, struct cal
         refuse_version(c, req, ans, what);
         buf_clear(&ans->head); /* calls_sign has its own */
         calls_sign(c, caller, ans);
+    } else if (report_is_of_another(c, a, &r)) {
+        ans->status = 409;
+        calls_sign(c, caller, ans);
     } else {
         report_note(c, a, &r, req->body);
         if (caller->knows_old)

@@ -141,6 +141,29 @@ static void take_refusal(struct c_agent *a, struct span text)
     set_text(new->text, sizeof(new->text), text);
 }
 
+bool report_is_of_another(struct coord *c, struct c_agent *a, const struct report *r)
+{
+    int64_t lease = c->o.lease_ms ? c->o.lease_ms : COORD_LEASE_MS;
+    bool is_old = false;
+    for (size_t i = 0; i < COORD_BOOTS; i++)
+        is_old |= r->boot && r->boot != a->boot && r->boot == a->boots_before[i];
+    if (!is_old || clock_mono() - a->boot_heard > lease)
+        return false;
+    if (agent_may_be_logged(a))
+        log_write(c->o.log, LOG_WARN, "agents",
+                  "two processes have the key of one agent: was its folder copied? the one that began last is heard "
+                  "name=%s",
+                  a->name);
+    return true;
+}
+
+static void note_boot(struct c_agent *a, uint64_t boot)
+{
+    memmove(&a->boots_before[1], &a->boots_before[0], (COORD_BOOTS - 1) * sizeof(*a->boots_before));
+    a->boots_before[0] = a->boot;
+    a->boot = boot;
+}
+
 void report_note(struct coord *c, struct c_agent *a, const struct report *r, struct span packed)
 {
     buf_clear(&a->report);
@@ -150,8 +173,9 @@ void report_note(struct coord *c, struct c_agent *a, const struct report *r, str
     a->tasks_busy = r->tasks_busy;
     a->activity = r->activity;
     bool is_restarted = a->boot != r->boot;
+    a->boot_heard = clock_mono();
     if (is_restarted) {
-        a->boot = r->boot;
+        note_boot(a, r->boot);
         a->wants_setup = true;
         if (a->is_in_step)
             a->given_before = a->orders_given;

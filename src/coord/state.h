@@ -56,6 +56,7 @@ struct allowance {
 };
 
 #define COORD_REFUSALS 16 /* of an agent, kept: the newest */
+#define COORD_BOOTS 8
 struct c_agent {
     uint64_t number;
     unsigned doubts; /* balancing: measurements in a row that it waited for, in place of a move */
@@ -113,12 +114,14 @@ struct c_agent {
     } * rtts; /* owned: to other agents, as it measured */
     size_t rtt_count, rtt_cap;
     bool wants_setup;
-    mono_ms setup_at;                  /* the newest came */
-    uint64_t boot;                     /* of the process that reported last */
-    bool is_dirty;                     /* stored figures changed: written now and then */
-    bool was_away;                     /* said in the log */
-    bool is_told_open, is_told_asleep; /* what the delegator thinks */
-    unsigned tasks_max, tasks_busy;    /* as it says: that may run at a time; that wait or run besides visits */
+    mono_ms setup_at;                   /* the newest came */
+    uint64_t boot;                      /* of the process that reported last */
+    mono_ms boot_heard;                 /* its newest report */
+    uint64_t boots_before[COORD_BOOTS]; /* of processes that others came after, newest first; 0: none */
+    bool is_dirty;                      /* stored figures changed: written now and then */
+    bool was_away;                      /* said in the log */
+    bool is_told_open, is_told_asleep;  /* what the delegator thinks */
+    unsigned tasks_max, tasks_busy;     /* as it says: that may run at a time; that wait or run besides visits */
     agent_activity activity;
     unsigned visiting;     /* channels whose visit is under way there: recrawling.h */
     unsigned declined;     /* channels whose visit waits because it had no slot, of late */

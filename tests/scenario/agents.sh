@@ -75,6 +75,13 @@ check a_drained_agent_gives_its_networks_away "$left are left" [ "$left" -eq 0 ]
 await 30 grep -qiE '403|removed|not known|refused' "$tmp/cairo.log"
 check a_removed_agent_is_refused "$(tail -n 2 "$tmp/cairo.log")" grep -qiE '403|removed|not known|refused' "$tmp/cairo.log"
 
+# Its folder, copied to another machine: one of the two is heard, and the other one says why it is not.
+cp -r "$tmp/bergen" "$tmp/bergen_too"
+start_agent bergen_too
+await 30 grep -q 'was its folder copied' "$tmp/bergen.log"
+check a_copied_folder_is_found_out "$(tail -n 2 "$tmp/bergen.log")" grep -q 'was its folder copied' "$tmp/bergen.log"
+check the_coordinator_says_so_too "$(tail -n 2 "$tmp/fleet.log")" grep -q 'two processes have the key of one agent.*bergen' "$tmp/fleet.log"
+
 "$orb" agent pause athens --data "$tmp/fleet" >/dev/null
 says_what_it_does() { "$orb_agent" status --data "$tmp/athens" --json | jq -e .doing >/dev/null; }
 await 20 says_what_it_does

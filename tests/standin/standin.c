@@ -475,6 +475,7 @@ status standin_poll_bytes(struct standin *s, struct span body, int64_t wait_ms, 
 status standin_poll_with(struct standin *s, const struct report *r, int64_t wait_ms, struct standin_answer *out)
 {
     struct buf body = {0};
+    s->boot = r->boot; /* another one than before: it was started anew */
     report_pack(r, &body);
     status st = standin_poll_bytes(s, buf_span(&body), wait_ms, out);
     buf_done(&body);

@@ -178,6 +178,36 @@ static void an_agent_that_knows_only_the_old_key_is_told_the_new_one(void **stat
     close_stage(&s);
 }
 
+static void of_two_processes_with_one_key_the_newer_is_heard(void **state)
+{
+    struct stage s;
+    struct puppet p, copy;
+    struct seen_orders seen = {0};
+    open_stage(&s);
+    puppet_new(&p, &s, "athens", 1);
+    UNTIL(&p, seen, seen.settings == 1);
+    puppet_key(&copy, &s, 1);
+    copy.number = p.number;
+    copy.orders_done = p.orders_done;
+    copy.boot = 8;
+    assert_int_equal(puppet_poll(&copy, NULL, 0, note_order, &seen, NULL), 200);
+    assert_int_equal(puppet_poll(&p, NULL, 0, note_order, &seen, NULL), 409);
+    assert_int_equal(puppet_poll(&copy, NULL, 0, note_order, &seen, NULL), 200);
+    assert_int_equal(puppet_poll(&p, NULL, 0, note_order, &seen, NULL), 409);
+    /* Its process ended, and another one begins: nothing is wrong with that. */
+    copy.boot = 9;
+    assert_int_equal(puppet_poll(&copy, NULL, 0, note_order, &seen, NULL), 200);
+    /* It is gone for good: the other may go on. */
+    pthread_mutex_lock(&s.c->lock);
+    agent_get(s.c, 1)->boot_heard -= COORD_LEASE_MS + 1;
+    pthread_mutex_unlock(&s.c->lock);
+    assert_int_equal(puppet_poll(&p, NULL, 0, note_order, &seen, NULL), 200);
+    assert_int_equal(puppet_poll(&copy, NULL, 0, note_order, &seen, NULL), 409);
+    puppet_done(&p);
+    puppet_done(&copy);
+    close_stage(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +215,7 @@ int main(void)
         TEST_IN_FOLDER(replayed_altered_and_strange_requests_are_refused),
         TEST_IN_FOLDER(nobody_is_answered_before_all_of_the_folder_is_there),
         TEST_IN_FOLDER(an_agent_that_knows_only_the_old_key_is_told_the_new_one),
+        TEST_IN_FOLDER(of_two_processes_with_one_key_the_newer_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
