@@ -104,11 +104,18 @@ static void want_address(struct coord *c, struct c_host *h)
         waker_wake(c->waker);
 }
 
-static void know_channel(struct coord *c, struct c_host *h, struct c_channel *ch, struct span name)
+static bool reaches(const struct c_host *h, const struct c_channel *ch)
 {
     for (size_t i = 0; i < h->channel_count; i++)
         if (h->channels[i] == ch)
-            return;
+            return true;
+    return false;
+}
+
+static void know_channel(struct coord *c, struct c_host *h, struct c_channel *ch, struct span name)
+{
+    if (reaches(h, ch))
+        return;
     h->channels = mem_grow(h->channels, &h->channel_cap, h->channel_count + 1, sizeof(struct c_channel *));
     h->channels[h->channel_count++] = ch;
     ch->hosts = mem_grow(ch->hosts, &ch->host_cap, ch->host_count + 1, sizeof(*ch->hosts));
@@ -160,7 +167,7 @@ struct c_host *assign_host(struct coord *c, struct c_channel *ch, struct span na
 {
     uint64_t key = siphash(&c->key, name);
     struct c_host *h = table_get(&c->hosts, key);
-    if (ch->host_count >= COORD_HOSTS_A_CHANNEL)
+    if (ch->host_count >= COORD_HOSTS_A_CHANNEL && !(h && reaches(h, ch)))
         return NULL;
     if (!h) {
         h = mem_alloc(sizeof(*h));
@@ -233,6 +240,18 @@ static void leave_network(struct c_host *h)
     h->network = NULL;
 }
 
+/* A name that is not there is asked for once a day in the end; when nobody answers, that may be over any moment. */
+static int64_t retry_after(struct c_host *h, status st)
+{
+    int64_t wait = COORD_RETRY_HOST_MS, most = st == ST_TIMEOUT ? 15 * COORD_RETRY_HOST_MS : 1440 * COORD_RETRY_HOST_MS;
+    if (st == ST_REFUSED)
+        wait *= 60;
+    for (unsigned i = 0; i < h->lookups_failed && wait < most; i++)
+        wait *= 2;
+    h->lookups_failed++;
+    return wait < most ? wait : most;
+}
+
 void assign_resolved(struct coord *c, struct c_host *h, status st, const struct addr *addr)
 {
     if (st == ST_OK && !c->o.allow_private && addr_classify(addr) != ADDR_PUBLIC)
@@ -244,7 +263,7 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
                   st == ST_REFUSED ? "its address is private: see --allow-private" : status_name(st));
         buf_done(&name);
         h->state = h->network ? HOST_PLACED : HOST_FAILED;
-        h->retry_at = clock_mono() + COORD_RETRY_HOST_MS * (st == ST_REFUSED ? 60 : 1);
+        h->retry_at = clock_mono() + retry_after(h, st);
         return;
     }
     struct c_network *n = network_at(c, addr, span_str(h->name)), *was = h->network;
@@ -262,6 +281,7 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
     }
     h->addr = *addr;
     h->state = HOST_PLACED;
+    h->lookups_failed = 0;
     save_host(c, h);
     for (size_t i = 0; i < h->channel_count; i++)
         cover(c, h->channels[i], n);
@@ -272,14 +292,6 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
     }
     if (n->state == NETWORK_OWNED)
         flush_seeds(c, h);
-}
-
-static bool reaches(const struct c_host *h, const struct c_channel *ch)
-{
-    for (size_t i = 0; i < h->channel_count; i++)
-        if (h->channels[i] == ch)
-            return true;
-    return false;
 }
 
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr)
@@ -480,7 +492,7 @@ static void retry_hosts(struct coord *c, mono_ms now)
         return;
     c->hosts_looked = now;
     for (struct c_host *h; (h = table_next(&c->hosts, &at));)
-        if (h->state == HOST_FAILED && now >= h->retry_at) {
+        if (h->state == HOST_FAILED && h->channel_count && now >= h->retry_at) {
             h->state = HOST_NEW;
             want_address(c, h);
         }

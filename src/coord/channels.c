@@ -49,24 +49,25 @@ void channels_index(struct coord *c)
         note_domains(c, ch);
 }
 
+/* Somebody says that it is there: if it was not, it is looked up again without waiting. */
+static void seed_host(struct coord *c, struct c_channel *ch, struct span url)
+{
+    struct arena a;
+    struct url u;
+    arena_init(&a);
+    struct c_host *h = url_parse(&a, url, NULL, &u) == ST_OK ? assign_host(c, ch, u.host) : NULL;
+    if (h)
+        h->retry_at = h->lookups_failed = 0;
+    arena_done(&a);
+}
+
 static void seed_all(struct coord *c, struct c_channel *ch)
 {
     const struct channel_opts *o = channel_get_opts(ch->channel);
-    struct arena a;
-    arena_init(&a);
-    for (size_t i = 0; i < o->seed_count; i++) {
-        struct url u;
-        arena_reset(&a);
-        if (url_parse(&a, o->seeds[i], NULL, &u) == ST_OK)
-            assign_host(c, ch, u.host);
-    }
-    for (size_t i = 0; i < o->list_count; i++) { /* whoever has its network reads it */
-        struct url u;
-        arena_reset(&a);
-        if (url_parse(&a, o->lists[i], NULL, &u) == ST_OK)
-            assign_host(c, ch, u.host);
-    }
-    arena_done(&a);
+    for (size_t i = 0; i < o->seed_count; i++)
+        seed_host(c, ch, o->seeds[i]);
+    for (size_t i = 0; i < o->list_count; i++) /* whoever has its network reads it */
+        seed_host(c, ch, o->lists[i]);
 }
 
 status channel_put(struct coord *c, struct channel_form *f, struct c_channel **out, struct buf *why)

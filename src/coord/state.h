@@ -41,8 +41,8 @@
 #define COORD_PLACE_MAX 128
 #define COORD_LABEL_MAX 128
 #define COORD_TOKEN_MS (60ll * 60 * 1000)
-#define COORD_PROBATION_PAGES 500 /* of a new agent: until then it gets a small share */
-#define COORD_RETRY_HOST_MS (60ll * 1000)
+#define COORD_PROBATION_PAGES 500         /* of a new agent: until then it gets a small share */
+#define COORD_RETRY_HOST_MS (60ll * 1000) /* then twice as long each time */
 #define COORD_NETWORK_TEXT 60
 #define COORD_PROBATION_NETWORKS 16 /* a new agent has no more while there are others to choose from */
 #define COORD_COUNTRIES 1024        /* 0: not known; else of two letters */
@@ -190,6 +190,7 @@ struct c_host {
     struct addr addr;
     struct c_network *network; /* borrowed; NULL until placed */
     mono_ms retry_at;
+    unsigned lookups_failed;                  /* in a row; not stored */
     struct network also[COORD_HOST_NETWORKS]; /* where its name leads besides `network`, as we resolved it */
     size_t also_count;
     unsigned strays;             /* times that an agent found it elsewhere */

@@ -96,12 +96,101 @@ static void a_channel_that_is_removed_leaves_no_hosts(void **state)
     stop(&s);
 }
 
+static void a_full_channel_takes_links_to_hosts_that_it_has(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_channel *ch = channel(&s, one_network, 1);
+    reach(&s, ch, 0, 1);
+    size_t count = ch->host_count;
+    ch->host_count = COORD_HOSTS_A_CHANNEL;
+    assert_non_null(assign_host(s.c, ch, SPAN("h0.a.example")));
+    assert_null(assign_host(s.c, ch, SPAN("h1.a.example")));
+    assert_null(host(&s, "h1.a.example"));
+    ch->host_count = count;
+    stop(&s);
+}
+
+/* How long after a failed lookup the host is looked up again. */
+static int64_t fails(struct stage *s, struct c_host *h)
+{
+    mono_ms before = clock_mono();
+    h->state = HOST_ASKED;
+    assign_resolved(s->c, h, ST_DNS, NULL);
+    CHECK("failed", h->state == HOST_FAILED);
+    return h->retry_at - before;
+}
+
+/* Looks through all hosts, at a time when each of them may be due. */
+static bool is_asked_again(struct stage *s, const struct c_host *h)
+{
+    s->now += 7 * 86400000ll;
+    assign_tick(s->c, s->now);
+    return h->state != HOST_FAILED;
+}
+
+static void a_name_that_leads_nowhere_is_asked_for_less_and_less(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_channel *ch = channel(&s, one_network, 1);
+    reach(&s, ch, 0, 1);
+    struct c_host *h = host(&s, "h0.a.example");
+    int64_t first = fails(&s, h), second = fails(&s, h), last = 0;
+    CHECK("soon", first >= COORD_RETRY_HOST_MS && first < 2 * COORD_RETRY_HOST_MS);
+    CHECK("less", second >= 2 * COORD_RETRY_HOST_MS);
+    for (int i = 0; i < 100; i++)
+        last = fails(&s, h);
+    CHECK("once a day", last >= 86400000ll && last < 2 * 86400000ll);
+    CHECK("again", is_asked_again(&s, h));
+    /* Once it was found it begins anew. */
+    assign_resolved(s.c, h, ST_OK, &(struct addr){4, {127, 1, 1, 7}});
+    h->network = NULL;
+    CHECK("soon again", fails(&s, h) < 2 * COORD_RETRY_HOST_MS);
+    stop(&s);
+}
+
+static void an_operator_who_adds_it_again_need_not_wait(void **state)
+{
+    struct stage s = {0};
+    static const struct site nowhere[] = {{"nowhere.example", 9}};
+    start(&s);
+    struct c_channel *ch = channel(&s, nowhere, 1);
+    struct c_host *h = host(&s, "nowhere.example");
+    h->network->host_count = 0;
+    h->network = NULL;
+    for (int i = 0; i < 20; i++)
+        (void)fails(&s, h);
+    channel_remove(s.c, ch);
+    for (int i = 0; i < 5 && s.c->channels.n; i++) {
+        tick(&s);
+        channels_tick(s.c, clock_wall());
+    }
+    assert_int_equal(s.c->channels.n, 0);
+    CHECK("nobody wants to know where it is", !is_asked_again(&s, h));
+    (void)channel(&s, one_network, 1);
+    CHECK("nor with another channel", !is_asked_again(&s, h));
+    struct span seed = SPAN("http://nowhere.example/");
+    struct channel_opts o = {.seeds = &seed, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
+    struct channel_form f = {.label = SPAN("again")};
+    struct buf why = {0};
+    CHECK_STATUS("channel", channel_new(&o, &f.channel, &why), ST_OK);
+    CHECK_STATUS("channel", channel_put(s.c, &f, &ch, &why), ST_OK);
+    CHECK("due at once", h->retry_at <= clock_mono());
+    CHECK("asked", is_asked_again(&s, h));
+    buf_done(&why);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(many_hosts_are_known_after_a_kill),
         TEST_IN_FOLDER(a_host_more_writes_little),
         TEST_IN_FOLDER(a_channel_that_is_removed_leaves_no_hosts),
+        TEST_IN_FOLDER(a_full_channel_takes_links_to_hosts_that_it_has),
+        TEST_IN_FOLDER(a_name_that_leads_nowhere_is_asked_for_less_and_less),
+        TEST_IN_FOLDER(an_operator_who_adds_it_again_need_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
