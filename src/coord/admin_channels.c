@@ -381,7 +381,8 @@ static struct c_channel *put_in(struct ask *r, struct deed *d, const struct chan
     struct c_channel *ch = NULL;
     status st = channel_new(o, &f->channel, &why);
     const struct c_channel *there = st == ST_OK ? channel_get(r->c, channel_id(f->channel)) : NULL;
-    if (there && is_new_wanted && !there->is_found) { /* one that links led to becomes a person's */
+    /* One that links led to becomes a person's. */
+    if (there && is_new_wanted && !there->is_found && !there->is_removed) {
         buf_puts(&why, "There is a channel with these seeds and this scope. Edit that one.");
         st = ST_EXISTS;
     }

@@ -291,16 +291,18 @@ static int64_t move_after(const struct coord *c)
     return c->o.move_after_ms ? c->o.move_after_ms : COORD_MOVE_AFTER_MS;
 }
 
-bool agent_is_there(const struct coord *c, const struct c_agent *a)
+/* It may be silent for so long. */
+static bool is_missed(const struct coord *c, const struct c_agent *a)
 {
-    if (!a->is_joined)
-        return false;
-    if (a->poll)
-        return true;
     int64_t most = 3 * poll_ms(a) + 30000;
     if (most > move_after(c)) /* somebody wants to know sooner */
         most = move_after(c);
-    return a->heard_mono && clock_mono() - silent_since(c, a) < most;
+    return !a->poll && clock_mono() - silent_since(c, a) >= most;
+}
+
+bool agent_is_there(const struct coord *c, const struct c_agent *a)
+{
+    return a->is_joined && (a->poll || a->heard_mono) && !is_missed(c, a);
 }
 
 bool agent_may_work(const struct coord *c, const struct c_agent *a)
@@ -383,7 +385,7 @@ void agent_remove(struct coord *c, struct c_agent *a)
 
 static void notice_absence(struct coord *c, struct c_agent *a, mono_ms now)
 {
-    bool is_away = a->is_joined && !agent_is_there(c, a) && agent_is_in_hours(a, clock_wall());
+    bool is_away = a->is_joined && is_missed(c, a) && agent_is_in_hours(a, clock_wall());
     if (is_away != a->was_away) {
         a->was_away = is_away;
         if (is_away)

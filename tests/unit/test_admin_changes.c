@@ -112,6 +112,20 @@ static void channels_are_added_edited_imported(void **state)
     close_house(&h);
 }
 
+static void a_channel_on_its_way_out_is_not_there_to_be_edited(void **state)
+{
+    struct house h;
+    char target[96];
+    open_house(&h); /* nobody buries it: no tick runs */
+    EXPECT(&h, "add", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 200);
+    struct span body = buf_span(&h.ans.body), id = span_cut(body, span_search(body, SPAN("\"id\":\""), false) + 6, 16);
+    snprintf(target, sizeof(target), "/api/v1/channels/%.*s/remove", SPAN_ARG(id));
+    EXPECT(&h, "remove", post(&h, target, "", WITH_TOKEN), 200);
+    EXPECT(&h, "add again", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 409);
+    CHECK("what is the matter", said(&h, "it is being removed") && said(&h, "\"busy\""));
+    close_house(&h);
+}
+
 static void a_form_that_forgets_wants_to_be_meant(void **state)
 {
     static const struct {
@@ -326,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(agents_are_registered_and_told),
         TEST_IN_FOLDER(channels_are_added_edited_imported),
+        TEST_IN_FOLDER(a_channel_on_its_way_out_is_not_there_to_be_edited),
         TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),
         TEST_IN_FOLDER(forgetting_goes_on_after_a_kill),
         TEST_IN_FOLDER(how_channels_are_kept_fresh_is_told_and_set),

@@ -218,6 +218,25 @@ static void a_network_is_ordered_again_when_its_end_is_confirmed(void **state)
     stop(&s);
 }
 
+static void nobody_is_missed_before_there_was_time_to_call(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    (void)agent(&s, "athens");
+    stop(&s);
+    start(&s);
+    struct c_agent *a = agent_by_name(s.c, SPAN("athens"));
+    agents_tick(s.c, clock_mono());
+    CHECK("just started", !a->was_away && !agent_is_there(s.c, a));
+    s.c->started -= 2 * COORD_MOVE_AFTER_MS;
+    agents_tick(s.c, clock_mono());
+    CHECK("for too long", a->was_away);
+    a->heard_mono = clock_mono();
+    agents_tick(s.c, clock_mono());
+    CHECK("back", !a->was_away);
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
         TEST_IN_FOLDER(a_channel_that_was_paused_gets_back_what_waited),
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
+        TEST_IN_FOLDER(nobody_is_missed_before_there_was_time_to_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
