@@ -230,7 +230,12 @@ static bool location_is_good(struct span s)
 static void run_deed(struct ask *r, const struct admin_route *route, struct httpd_answer *ans)
 {
     struct deed d = {.code = 200};
+    unsigned long long troubles = atomic_load(&r->c->troubles);
     route->deed(r, &d);
+    if (r->is_post && d.code < 400 && atomic_load(&r->c->troubles) != troubles)
+        deed_fail(&d, 507, "full",
+                  "It could not be written down, and agents may not have been told: the coordinator's "
+                  "disk is full, or fails. Make room; then see whether it is so, and repeat it if not.");
     if (d.code >= 400 && r->form_page.n)
         show_form_again(r, &d, ans);
     else if (d.code >= 400)

@@ -365,7 +365,6 @@ void agent_tell_delegator(struct coord *c, struct c_agent *a)
 void agent_remove(struct coord *c, struct c_agent *a)
 {
     uint64_t number = a->number;
-    struct fleet_number key = fleet_number(number);
     log_write(c->o.log, LOG_INFO, "agents", "removed name=%s", a->name);
     delegator_agent_remove(c->delegator, number);
     balancer_agent_remove(c->balancer, number);
@@ -376,8 +375,7 @@ void agent_remove(struct coord *c, struct c_agent *a)
     a->settings.state = AGENT_DRAIN;
     assign_leave_agent(c, number, "the agent was removed");
     note_trouble(c, fleet_orders_drop(c->fleet, number), "forget orders");
-    note_trouble(c, fleet_put(c->fleet, FLEET_AGENT, span_of(key.b, sizeof(key.b)), (struct span){0}),
-                 "forget an agent");
+    remove_agent(c, a);
     polls_wake(c, a);
     a->name[0] = '\0'; /* free for another one; the rest goes with the last network */
     a->is_dirty = false;
@@ -425,7 +423,9 @@ void agents_tick(struct coord *c, mono_ms now)
             save_agent(c, a);
     }
     c->trusted = trusted;
-    if (save)
+    if (save) {
         c->agents_saved = now;
+        records_save_again(c);
+    }
     prune_packages(c, now);
 }

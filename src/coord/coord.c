@@ -463,6 +463,7 @@ void coord_free(struct coord *c)
     loop_free(c->loop);
     inbox_free(c->inbox);
     if (c->fleet) {
+        records_save_again(c);
         diary_save(c);
         freshness_look(c);
         freshness_save(c);
@@ -476,6 +477,7 @@ void coord_free(struct coord *c)
         channel_dispose(ch);
     table_done(&c->channels);
     table_done(&c->domains);
+    records_free(c);
     places_free(c->forgotten);
     buf_done(&c->forgotten_list);
     trust_free(c->trust);

@@ -101,15 +101,17 @@ void set_text(char *to, size_t size, struct span from)
 
 void note_trouble(struct coord *c, status st, const char *doing)
 {
-    if (st != ST_OK)
-        log_write(c->o.log, LOG_ERROR, "fleet", "cannot %s what=\"%s\"", doing,
-                  st == ST_IO || st == ST_FULL ? strerror(errno) : status_name(st));
+    if (st == ST_OK)
+        return;
+    atomic_fetch_add(&c->troubles, 1);
+    log_write(c->o.log, LOG_ERROR, "fleet", "cannot %s what=\"%s\"", doing,
+              st == ST_IO || st == ST_FULL ? strerror(errno) : status_name(st));
 }
 
 static void put_number(struct coord *c, fleet_kind kind, uint64_t number, const struct buf *b, const char *doing)
 {
     struct fleet_number key = fleet_number(number);
-    note_trouble(c, fleet_put(c->fleet, kind, span_of(key.b, sizeof(key.b)), buf_span(b)), doing);
+    record_put(c, kind, span_of(key.b, sizeof(key.b)), buf_span(b), doing);
 }
 
 /* ---- agents ---- */
@@ -162,6 +164,11 @@ void save_agent(struct coord *c, struct c_agent *a)
     a->is_dirty = false;
     buf_done(&b);
     buf_done(&settings);
+}
+
+void remove_agent(struct coord *c, const struct c_agent *a)
+{
+    put_number(c, FLEET_AGENT, a->number, &(struct buf){0}, "forget an agent");
 }
 
 static void take_settings(struct c_agent *a, struct span packed)
@@ -346,8 +353,7 @@ void save_channel_host(struct coord *c, const struct c_channel *ch)
     struct piece_key key = piece_key(ch->id, piece);
     for (size_t i = piece * HOSTS_A_PIECE; i < ch->host_count; i++)
         field_text(&b, C_HOST, ch->hosts[i]);
-    note_trouble(c, fleet_put(c->fleet, FLEET_CHANNEL, span_of(key.b, sizeof(key.b)), buf_span(&b)),
-                 "write down a host of a channel");
+    record_put(c, FLEET_CHANNEL, span_of(key.b, sizeof(key.b)), buf_span(&b), "write down a host of a channel");
     buf_done(&b);
 }
 

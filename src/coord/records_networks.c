@@ -49,7 +49,7 @@ void save_host(struct coord *c, const struct c_host *h)
         char network[NETWORK_TEXT_MAX];
         field_str(&b, H_ALSO, network_format(&h->also[i], network));
     }
-    note_trouble(c, fleet_put(c->fleet, FLEET_HOST, span_str(h->name), buf_span(&b)), "write down a host");
+    record_put(c, FLEET_HOST, span_str(h->name), buf_span(&b), "write down a host");
     buf_done(&b);
 }
 
@@ -160,7 +160,7 @@ void save_network(struct coord *c, const struct c_network *n)
     }
     for (size_t i = n->old_count; i < n->probe_count; i++)
         pack_probe(&b, &n->probes[i]);
-    note_trouble(c, fleet_put(c->fleet, FLEET_NETWORK, span_str(n->text), buf_span(&b)), "write down a network");
+    record_put(c, FLEET_NETWORK, span_str(n->text), buf_span(&b), "write down a network");
     buf_done(&b);
 }
 

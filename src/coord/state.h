@@ -410,7 +410,8 @@ struct coord {
     struct diary diary;
     struct freshness *freshness; /* owned: freshness.h */
     struct recrawling *recrawling;
-    bool has_removed; /* some channel waits to be gone: set generously, cleared by the tick */
+    struct table unsaved; /* records that could not be written: records_again.c */
+    bool has_removed;     /* some channel waits to be gone: set generously, cleared by the tick */
     struct trust *trust;
     struct pings *pings;
     struct c_host **wanted; /* owned array: hosts to resolve */
@@ -428,6 +429,7 @@ struct coord {
     struct serve *serve;
     struct workers *workers;
     struct limiter *strangers, *refusals, *all_refusals; /* calls without a proof; lines in the log about them */
+    atomic_ullong troubles;                              /* that note_trouble was told of */
     atomic_ullong untold;                                /* refusals without a line of their own */
     struct httpd_counts told_counts;                     /* as of the last line about connections; the loop's thread */
     mono_ms told_at;
@@ -442,6 +444,7 @@ MUST_USE status records_load(struct coord *c, struct buf *why);
 /* A text of fixed size: cut to fit, with a NUL. */
 void set_text(char *to, size_t size, struct span from);
 void save_agent(struct coord *c, struct c_agent *a);
+void remove_agent(struct coord *c, const struct c_agent *a); /* its number is not given again */
 void save_channel(struct coord *c, const struct c_channel *ch);
 void save_channel_host(struct coord *c, const struct c_channel *ch); /* the host that it has last */
 /* With all its hosts, or not at all. */
@@ -451,5 +454,8 @@ void save_network(struct coord *c, const struct c_network *n);
 void save_task(struct coord *c, const struct c_task *t);
 void save_number(struct coord *c, const char *name, uint64_t value);
 uint64_t load_number(struct coord *c, const char *name); /* 0: never saved */
-/* A write to the fleet store failed: said once, and the coordinator stops taking things in until one succeeds. */
+/* Writes once more what could not be written when it was saved: the disk was full. */
+void records_save_again(struct coord *c);
+void records_free(struct coord *c);
+/* Something could not be read or written: said, and counted. Any thread. */
 void note_trouble(struct coord *c, status st, const char *doing);

@@ -1,6 +1,9 @@
 /* test_admin_changes.c - what people change: agents, channels, programs, keys; and what a form says is wrong. */
 #include "admin_house.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "apply/apply.h"
@@ -123,6 +126,31 @@ static void a_channel_on_its_way_out_is_not_there_to_be_edited(void **state)
     EXPECT(&h, "remove", post(&h, target, "", WITH_TOKEN), 200);
     EXPECT(&h, "add again", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 409);
     CHECK("what is the matter", said(&h, "it is being removed") && said(&h, "\"busy\""));
+    close_house(&h);
+}
+
+static void nobody_is_told_that_a_full_disk_took_it(void **state)
+{
+    struct house h;
+    struct rlimit l;
+    struct stat sb;
+    char path[TEST_PATH];
+    open_house(&h);
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=one", WITH_TOKEN), 200);
+    test_path(path, "fleet.db-wal");
+    assert_int_equal(stat(path, &sb), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &l), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    l.rlim_cur = (rlim_t)sb.st_size;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+    EXPECT(&h, "add", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 507);
+    EXPECT(&h, "pause", post(&h, "/api/v1/agents/one/pause", "", WITH_TOKEN), 507);
+    EXPECT(&h, "remove", post(&h, "/api/v1/agents/one/remove", "", WITH_TOKEN), 507);
+    CHECK("what is wrong", said(&h, "disk is full") && said(&h, "\"full\""));
+    EXPECT(&h, "to look costs nothing", get(&h, "/api/v1/agents", WITH_TOKEN), 200);
+    l.rlim_cur = l.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &l), 0);
+    EXPECT(&h, "room", post(&h, "/api/v1/channels", "seeds=https://b.example/", WITH_TOKEN), 200);
     close_house(&h);
 }
 
@@ -341,6 +369,7 @@ int main(void)
         TEST_IN_FOLDER(agents_are_registered_and_told),
         TEST_IN_FOLDER(channels_are_added_edited_imported),
         TEST_IN_FOLDER(a_channel_on_its_way_out_is_not_there_to_be_edited),
+        TEST_IN_FOLDER(nobody_is_told_that_a_full_disk_took_it),
         TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),
         TEST_IN_FOLDER(forgetting_goes_on_after_a_kill),
         TEST_IN_FOLDER(how_channels_are_kept_fresh_is_told_and_set),

@@ -218,6 +218,31 @@ static void a_network_is_ordered_again_when_its_end_is_confirmed(void **state)
     stop(&s);
 }
 
+static void what_a_full_disk_did_not_take_is_written_later(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    (void)agent(&s, "athens");
+    struct c_agent *b = agent(&s, "bergen");
+    fill_disk(&s, true);
+    agent_remove(s.c, agent_by_name(s.c, SPAN("athens")));
+    agent_set_state(s.c, b, AGENT_PAUSE);
+    uint64_t id = channel(&s, two_networks, 2)->id;
+    unsigned long long troubles = atomic_load(&s.c->troubles);
+    records_save_again(s.c);
+    CHECK("one line in the log, for the first of them", atomic_load(&s.c->troubles) == troubles + 1);
+    fill_disk(&s, false);
+    records_save_again(s.c);
+    assert_int_equal(s.c->unsaved.n, 0);
+    kill_and_start(&s);
+    CHECK("it stays removed", !agent_by_name(s.c, SPAN("athens")));
+    CHECK("and paused", agent_by_name(s.c, SPAN("bergen"))->settings.state == AGENT_PAUSE);
+    const struct c_channel *ch = channel_get(s.c, id);
+    CHECK("and added, with its hosts", ch && ch->host_count == 2 && host(&s, "a.example") && host(&s, "b.example"));
+    CHECK("in their networks", host(&s, "a.example")->network && host(&s, "b.example")->network);
+    stop(&s);
+}
+
 static void nobody_is_missed_before_there_was_time_to_call(void **state)
 {
     struct stage s = {0};
@@ -247,6 +272,7 @@ int main(void)
         TEST_IN_FOLDER(a_channel_that_was_paused_gets_back_what_waited),
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
+        TEST_IN_FOLDER(what_a_full_disk_did_not_take_is_written_later),
         TEST_IN_FOLDER(nobody_is_missed_before_there_was_time_to_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
