@@ -443,10 +443,10 @@ static void note_have(struct link *l, uint64_t have, uint64_t acknowledged_befor
     if (!spool_is_settled(a->spool))
         return; /* the folder cannot be opened yet: nothing is known of packages */
     if (have > newest) {
-        spool_skip_to(a->spool, have);
-        log_write(a->log, LOG_WARN, "link",
-                  "the coordinator has packages that this folder does not know have=%llu ours=%llu",
-                  (unsigned long long)have, (unsigned long long)newest);
+        if (spool_skip_to(a->spool, have)) /* there may be no package for a long time */
+            log_write(a->log, LOG_WARN, "link",
+                      "the coordinator has packages that this folder does not know have=%llu ours=%llu",
+                      (unsigned long long)have, (unsigned long long)newest);
     } else if (have < acknowledged_before) {
         log_write(a->log, LOG_WARN, "link", "the coordinator has lost packages: they go again from=%llu",
                   (unsigned long long)have + 1);

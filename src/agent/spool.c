@@ -196,12 +196,14 @@ uint64_t spool_next_sequence(struct spool *s)
     return n;
 }
 
-void spool_skip_to(struct spool *s, uint64_t sequence)
+bool spool_skip_to(struct spool *s, uint64_t sequence)
 {
     pthread_mutex_lock(&s->lock);
-    if (sequence > s->floor)
+    bool is_news = sequence > s->floor;
+    if (is_news)
         s->floor = sequence;
     pthread_mutex_unlock(&s->lock);
+    return is_news;
 }
 
 /* ---- making ---- */

@@ -32,8 +32,9 @@ MUST_USE status spool_settle(struct spool *s, uint64_t newest);
 bool spool_is_settled(struct spool *s); /* before that nothing is known of `newest` */
 uint64_t spool_newest(struct spool *s); /* published; 0: none yet */
 uint64_t spool_next_sequence(struct spool *s);
-/* The coordinator has packages of ours that we do not know of (this folder is an old copy): numbers go on above. */
-void spool_skip_to(struct spool *s, uint64_t sequence);
+/* The coordinator has packages of ours that we do not know of (this folder is an old copy): numbers go on above. True:
+ * that is news. */
+bool spool_skip_to(struct spool *s, uint64_t sequence);
 
 MUST_USE status spool_put(struct spool *s, uint64_t sequence, struct span package); /* the next one */
 void spool_publish(struct spool *s, uint64_t sequence);
