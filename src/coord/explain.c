@@ -259,9 +259,11 @@ static void put_guess(struct coord *c, struct json *j, const struct url *u, cons
     struct delegate_question q = {.addr = *addr, .domain = domain_registered(u->host)};
     struct delegate_estimate others[EXPLAIN_ESTIMATES];
     struct buf changes = {0};
-    if (n) {
-        q.probes = n->probes;
-        q.probe_count = n->probe_count;
+    const struct pin *line = n ? pinning_of(c, n) : NULL;
+    if (n) { /* with what was measured, and who may have it */
+        q = placing_question(c, n);
+        q.addr = *addr;
+        q.domain = domain_registered(u->host);
     }
     if (c->delegator && addr->family)
         delegator_ask(c->delegator, &q, &answer);
@@ -278,6 +280,8 @@ static void put_guess(struct coord *c, struct json *j, const struct url *u, cons
         buf_printf(&changes, "somebody asks for it: orb channel add %.*s\n", SPAN_ARG(u->href));
     else if (n && n->waiting)
         buf_printf(&changes, "probes are under way: %u\n", n->waiting);
+    else if (c->delegator && addr->family && !answer.agent && line)
+        buf_printf(&changes, "an agent comes that the line allows: %.*s\n", SPAN_ARG(pin_text(line)));
     else if (c->delegator && addr->family && !answer.agent)
         buf_puts(&changes, "an agent comes that may work\n");
     put_lines(j, "changes", buf_span(&changes));

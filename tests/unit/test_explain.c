@@ -3,6 +3,7 @@
 #include "fleet_stage.h"
 
 #include "codec/json_tree.h"
+#include "coord/pinning.h"
 #include "io/http_call.h"
 #include "place/hierarchy_build.h"
 #include "store/file.h"
@@ -239,6 +240,28 @@ static void tells_who_would_get_a_site_that_nobody_asked_for(void **state)
     close_scene(&s);
 }
 
+static void nobody_would_get_what_a_line_keeps_for_somebody_else(void **state)
+{
+    struct scene s;
+    struct buf why = {0};
+    open_scene(&s, DELEGATE_LEARNED);
+    stage_poll(&s.stage);
+    pthread_mutex_lock(&s.stage.c->lock);
+    CHECK_STATUS("pin", pinning_set(s.stage.c, SPAN("site near.example -> agent nice"), &why), ST_OK);
+    pthread_mutex_unlock(&s.stage.c->lock);
+    stage_channel(&s.stage, "http://near.example/");
+    for (int i = 0; i < STAGE_TURNS_MAX && !(s.said && json_member_text(s.said, "line").n); i++) {
+        stage_poll(&s.stage);
+        assert_int_equal(ask(&s, "http://near.example/"), 200);
+    }
+    CHECK_SPAN("the line", json_member_text(s.said, "line"), SPAN("site near.example -> agent nice"));
+    CHECK("not decided", json_member_number(s.said, "decided") == 0);
+    CHECK_SPAN("nobody", json_member_text(s.said, "agent"), SPAN(""));
+    CHECK_SAYS(&s, "changes", "an agent comes that the line allows: site near.example -> agent nice");
+    buf_done(&why);
+    close_scene(&s);
+}
+
 static void refuses_what_is_no_url(void **state)
 {
     struct scene s;
@@ -284,6 +307,7 @@ int main(void)
         TEST_IN_FOLDER(tells_why_an_agent_has_a_site_and_what_would_change_it),
         TEST_IN_FOLDER(what_would_change_it_does),
         TEST_IN_FOLDER(tells_who_would_get_a_site_that_nobody_asked_for),
+        TEST_IN_FOLDER(nobody_would_get_what_a_line_keeps_for_somebody_else),
         TEST_IN_FOLDER(refuses_what_is_no_url),
         TEST_IN_FOLDER(a_stopped_coordinators_folder_still_tells),
     };
