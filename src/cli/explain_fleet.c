@@ -28,10 +28,10 @@ static bool is_true(const struct json_node *n, const char *name)
     return json_member(n, name)->number > 0;
 }
 
-static void put_ms(struct buf *out, double ms)
+static void put_ms(struct buf *out, const struct json_node *ms)
 {
-    if (ms > 0)
-        buf_printf(out, "%.1f ms", ms);
+    if (ms->kind == NODE_NUMBER) /* 0.0 on the same machine */
+        buf_printf(out, "%.1f ms", ms->number);
     else
         buf_puts(out, "no answer");
 }
@@ -156,7 +156,7 @@ static void put_probes(const struct json_node *n, struct buf *out)
         label(out, name);
         put_safe(out, agent.n ? agent : SPAN("an agent that is gone"));
         buf_puts(out, ": ");
-        put_ms(out, json_member_number(p, "ms"));
+        put_ms(out, json_member(p, "ms"));
         if (reached.n && !span_eq(reached, address)) {
             buf_puts(out, ", reached ");
             put_safe(out, reached);
@@ -171,7 +171,7 @@ static void put_probes(const struct json_node *n, struct buf *out)
         label(out, name);
         put_safe(out, json_member_text(p, "agent"));
         buf_puts(out, ": ");
-        put_ms(out, json_member_number(p, "ms"));
+        put_ms(out, json_member(p, "ms"));
         buf_puts(out, is_true(p, "measured") ? ", measured\n" : ", guessed\n");
         name = "";
     }

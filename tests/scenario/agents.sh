@@ -33,6 +33,10 @@ owners=$("$orb" network list --data "$tmp/fleet" --json | jq '[.networks[] | sel
 hosts=$(awk '{ print $1 }' "$tmp/hosts" | sort -u | wc -l)
 check every_network_has_one_agent "$owners networks are owned, of about $hosts" [ "$owners" -ge 10 ]
 
+# What was measured is on the same machine: that is no time at all, and an answer.
+"$orb" explain "$(head -n 1 "$tmp/want")" --data "$tmp/fleet" >"$tmp/why"
+check a_short_round_trip_is_an_answer "$(grep -A 3 measured "$tmp/why" | tr '\n' ' ')" sh -c '! grep -q "no answer" "$1"' - "$tmp/why"
+
 # One network goes to another agent: its pages are known there, and checked with conditional requests only.
 control /__clear >/dev/null
 "$orb" network list --data "$tmp/fleet" --json >"$tmp/networks"
