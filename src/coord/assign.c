@@ -54,6 +54,14 @@ static void task_dispose(struct c_task *t)
     free(t);
 }
 
+static void host_dispose(struct c_host *h)
+{
+    buf_done(&h->seeds);
+    free(h->channels);
+    free(h->name);
+    free(h);
+}
+
 static struct c_task *task_of(struct coord *c, const struct c_channel *ch, uint64_t agent)
 {
     for (size_t i = 0; i < ch->task_count; i++)
@@ -232,7 +240,7 @@ void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addr
 static void leave_network(struct c_host *h)
 {
     struct c_network *n = h->network;
-    for (size_t i = 0; n && i < n->host_count; i++)
+    for (size_t i = n ? n->host_count : 0; i-- > 0;) /* many go together, those that came last first */
         if (n->hosts[i] == h) {
             n->hosts[i] = n->hosts[--n->host_count];
             break;
@@ -292,6 +300,36 @@ void assign_resolved(struct coord *c, struct c_host *h, status st, const struct 
     }
     if (n->state == NETWORK_OWNED)
         flush_seeds(c, h);
+}
+
+void assign_forget_host(struct coord *c, struct c_host *h)
+{
+    struct c_network *n = h->network;
+    size_t kept = 0;
+    leave_network(h);
+    if (n)
+        balancing_network(c, n);
+    for (size_t i = 0; i < c->wanted_count; i++)
+        if (c->wanted[i] != h)
+            c->wanted[kept++] = c->wanted[i];
+    c->wanted_count = kept;
+    note_trouble(c, fleet_remove(c->fleet, FLEET_HOST, span_str(h->name)), "forget a host");
+    table_remove(&c->hosts, siphash(&c->key, span_str(h->name)));
+    host_dispose(h);
+}
+
+void assign_forget_hosts(struct coord *c)
+{
+    struct c_host **list = NULL;
+    size_t n = 0, cap = 0, at = 0;
+    for (struct c_host *h; (h = table_next(&c->hosts, &at));)
+        if (!h->channel_count) {
+            list = mem_grow(list, &cap, n + 1, sizeof(struct c_host *));
+            list[n++] = h;
+        }
+    for (size_t i = 0; i < n; i++)
+        assign_forget_host(c, list[i]);
+    free(list);
 }
 
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr)
@@ -492,7 +530,7 @@ static void retry_hosts(struct coord *c, mono_ms now)
         return;
     c->hosts_looked = now;
     for (struct c_host *h; (h = table_next(&c->hosts, &at));)
-        if (h->state == HOST_FAILED && h->channel_count && now >= h->retry_at) {
+        if (h->state == HOST_FAILED && now >= h->retry_at) {
             h->state = HOST_NEW;
             want_address(c, h);
         }
@@ -564,12 +602,8 @@ void assign_free(struct coord *c)
             task_dispose(c->tasks[i]);
     }
     free(c->tasks);
-    for (struct c_host *h; (h = table_next(&c->hosts, &at));) {
-        buf_done(&h->seeds);
-        free(h->channels);
-        free(h->name);
-        free(h);
-    }
+    for (struct c_host *h; (h = table_next(&c->hosts, &at));)
+        host_dispose(h);
     table_done(&c->hosts);
     at = 0;
     for (struct c_network *n; (n = table_next(&c->networks, &at));) {

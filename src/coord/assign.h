@@ -10,6 +10,10 @@ void assign_seed(struct coord *c, struct c_channel *ch, struct c_host *h, struct
 void assign_resolved(struct coord *c, struct c_host *h, status st, const struct addr *addr);
 /* All addresses that its name leads to. */
 void assign_addresses(struct coord *c, struct c_host *h, const struct addr *addrs, size_t n);
+/* No channel reaches it any more: it is no part of its network, and not looked up, probed or counted again. The second:
+ * all of these. */
+void assign_forget_host(struct coord *c, struct c_host *h);
+void assign_forget_hosts(struct coord *c);
 /* An agent found a host elsewhere. */
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr);
 /* The agent that a channel in the network is pinned to; 0: none. */

@@ -159,13 +159,15 @@ static void forget_domains(struct coord *c, const struct c_channel *ch)
 
 static void forget_hosts(struct coord *c, const struct c_channel *ch)
 {
-    for (size_t i = 0; i < ch->host_count; i++) {
+    for (size_t i = ch->host_count; i-- > 0;) {
         struct c_host *h = table_get(&c->hosts, siphash(&c->key, ch->hosts[i]));
         for (size_t k = 0; h && k < h->channel_count; k++)
             if (h->channels[k] == ch) {
                 h->channels[k] = h->channels[--h->channel_count];
                 break;
             }
+        if (h && !h->channel_count)
+            assign_forget_host(c, h);
     }
 }
 

@@ -302,6 +302,7 @@ static void begin_again(struct coord *c)
             h->state = HOST_FAILED;
             h->retry_at = 0;
         }
+    assign_forget_hosts(c);
     placing_begin(c);
 }
 

@@ -18,11 +18,13 @@
 #include "coord/assign.h"
 #include "coord/balancing.h"
 #include "coord/diary.h"
+#include "coord/forgetting.h"
 #include "coord/pinning.h"
 #include "coord/placing.h"
 #include "io/clock.h"
 #include "web/domain.h"
 
+#define SITES_LOOKED_AT 64             /* of a network, for one that may be asked */
 #define PROBE_LATE_MS 30000            /* then the agent counts as having had no answer */
 #define TRIAL_LATE_MS (10 * 60 * 1000) /* on trial, and still no round trip */
 #define TRIALS_LOOK_MS 60000
@@ -94,26 +96,47 @@ static void forget_old(struct c_network *n)
 
 /* ---- probes ---- */
 
-/* A URL of the network's first host, as a channel has it. */
-static void site_of(const struct c_network *n, struct buf *out)
+/* Into *out, unless it is forgotten: then nothing of it is asked for, not even how far it is. */
+static void put_site(struct coord *c, struct span url, struct buf *out)
 {
-    const struct c_host *h = n->hosts[0];
     struct arena a;
+    struct url u;
+    arena_init(&a);
+    if (!out->n && url.n && url_parse(&a, url, NULL, &u) == ST_OK && !forgetting_has(c, &u))
+        buf_put(out, url);
+    arena_done(&a);
+}
+
+static void site_of_host(struct coord *c, const struct c_host *h, struct buf *out)
+{
+    struct arena a;
+    struct buf root = {0};
     arena_init(&a);
     for (size_t i = 0; i < h->channel_count && !out->n; i++) {
         const struct channel_opts *o = channel_get_opts(h->channels[i]->channel);
         for (size_t k = 0; k < o->seed_count && k < 64 && !out->n; k++) {
             struct url u;
             if (url_parse(&a, o->seeds[k], NULL, &u) == ST_OK && span_is(u.host, h->name))
-                buf_put(out, o->seeds[k]);
+                put_site(c, o->seeds[k], out);
         }
     }
     struct span rest = buf_span(&h->seeds), url;
-    if (!out->n && span_split(&rest, '\n', &url))
-        buf_put(out, url);
-    if (!out->n)
-        buf_printf(out, "https://%s/", h->name);
+    if (span_split(&rest, '\n', &url))
+        put_site(c, url, out);
+    buf_printf(&root, "https://%s/", h->name);
+    put_site(c, buf_span(&root), out);
+    buf_done(&root);
     arena_done(&a);
+}
+
+/* A URL of a host of the network that some channel reaches, as the channel has it. False: there is none that may be
+ * asked. */
+static bool site_of(struct coord *c, const struct c_network *n, struct buf *out)
+{
+    for (size_t i = 0; i < n->host_count && i < SITES_LOOKED_AT && !out->n; i++)
+        if (n->hosts[i]->channel_count)
+            site_of_host(c, n->hosts[i], out);
+    return out->n > 0;
 }
 
 static void send_probe(struct coord *c, struct c_agent *a, const struct probe_ask *ask)
@@ -140,10 +163,10 @@ static void order_probe(struct coord *c, struct c_agent *a, struct probe_ask *as
 static void order_probes(struct coord *c, struct c_network *n, const uint64_t *agents, unsigned count)
 {
     struct buf site = {0};
-    site_of(n, &site);
+    bool may_ask = site_of(c, n, &site);
     for (unsigned i = 0; i < count; i++) {
         struct c_agent *a = agent_get(c, agents[i]);
-        if (a && a->is_joined) {
+        if (a && a->is_joined && may_ask) {
             n->waiting++;
             n->asked++;
             order_probe(c, a, &(struct probe_ask){.url = buf_span(&site)}, (struct probe_wait){.network = n});
@@ -158,11 +181,9 @@ static void order_probes(struct coord *c, struct c_network *n, const uint64_t *a
 static void order_one(struct coord *c, struct c_network *n, struct c_agent *a, int purpose)
 {
     struct buf site = {0};
-    if (!n->host_count)
-        return;
-    site_of(n, &site);
-    order_probe(c, a, &(struct probe_ask){.url = buf_span(&site)},
-                (struct probe_wait){.network = n, .purpose = purpose});
+    if (site_of(c, n, &site))
+        order_probe(c, a, &(struct probe_ask){.url = buf_span(&site)},
+                    (struct probe_wait){.network = n, .purpose = purpose});
     buf_done(&site);
 }
 
@@ -554,10 +575,9 @@ void placing_restarted(struct coord *c, struct c_agent *a)
         if (w->agent != a->number || w->order > a->orders_done) /* it has that order still */
             continue;
         w->order = a->orders_given + 1;
-        if (w->network && w->network->host_count) {
-            site_of(w->network, &site);
+        if (w->network && site_of(c, w->network, &site))
             ask.url = buf_span(&site);
-        } else if (!w->network && other && agent_addr(other, &addr))
+        else if (!w->network && other && agent_addr(other, &addr))
             ask.address = span_str(addr_format(&addr, text));
         if (ask.url.n || ask.address.n)
             send_probe(c, a, &ask);

@@ -1,6 +1,8 @@
 /* The hosts that a channel is known to reach, through kills and in folders of before. */
 #include "orders_stage.h"
 
+#include "coord/placing.h"
+
 static struct c_channel *the_channel(struct stage *s)
 {
     size_t at = 0;
@@ -161,15 +163,6 @@ static void an_operator_who_adds_it_again_need_not_wait(void **state)
     h->network = NULL;
     for (int i = 0; i < 20; i++)
         (void)fails(&s, h);
-    channel_remove(s.c, ch);
-    for (int i = 0; i < 5 && s.c->channels.n; i++) {
-        tick(&s);
-        channels_tick(s.c, clock_wall());
-    }
-    assert_int_equal(s.c->channels.n, 0);
-    CHECK("nobody wants to know where it is", !is_asked_again(&s, h));
-    (void)channel(&s, one_network, 1);
-    CHECK("nor with another channel", !is_asked_again(&s, h));
     struct span seed = SPAN("http://nowhere.example/");
     struct channel_opts o = {.seeds = &seed, .seed_count = 1, .scope = SCOPE_SITE, .depth_max = 64};
     struct channel_form f = {.label = SPAN("again")};
@@ -182,6 +175,67 @@ static void an_operator_who_adds_it_again_need_not_wait(void **state)
     stop(&s);
 }
 
+static void remove_it(struct stage *s, struct c_channel *ch)
+{
+    size_t left = s->c->channels.n - 1;
+    channel_remove(s->c, ch);
+    for (int i = 0; i < 5 && s->c->channels.n > left; i++) {
+        tick(s);
+        channels_tick(s->c, clock_wall());
+    }
+    assert_int_equal(s->c->channels.n, left);
+}
+
+/* Whether the agent is asked how far the network is. */
+static bool is_probed(struct stage *s, struct c_network *n, struct c_agent *a)
+{
+    uint64_t given = a->orders_given;
+    placing_look(s->c, n, a);
+    return a->orders_given > given;
+}
+
+static void nobody_asks_a_site_whose_channel_was_removed(void **state)
+{
+    static const struct site other[] = {{"z.example", 1}};
+    struct stage s = {0};
+    struct sizes t = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, one_network, 4);
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK("while it is crawled", is_probed(&s, n, a));
+    (void)channel(&s, other, 1);
+    assert_int_equal(n->host_count, 5);
+    for (size_t i = 0; i < ch->task_count; i++) /* it has stopped */
+        ch->tasks[i]->is_ended = true;
+    remove_it(&s, ch);
+    CHECK("its hosts are gone", !host(&s, "a.example") && !host(&s, "d.example"));
+    CHECK("that of another channel is not", n->host_count == 1 && host(&s, "z.example")->network == n);
+    CHECK("which may be asked", is_probed(&s, n, a));
+    CHECK_STATUS("hosts", fleet_each(s.c->fleet, FLEET_HOST, add_size, &t), ST_OK);
+    assert_int_equal(t.records, 1);
+    /* One that a kill left behind goes with the next start. */
+    save_host(s.c, &(struct c_host){.name = "left.example", .state = HOST_FAILED});
+    kill_and_start(&s);
+    CHECK("left behind", !host(&s, "left.example") && host(&s, "z.example"));
+    stop(&s);
+}
+
+static void nobody_asks_a_site_that_is_forgotten(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    (void)channel(&s, one_network, 2);
+    struct c_network *n = host(&s, "a.example")->network;
+    CHECK("before", is_probed(&s, n, a));
+    CHECK_STATUS("forget", places_add(s.c->forgotten, SPAN("a.example"), NULL), ST_OK);
+    CHECK("its neighbour may be asked", is_probed(&s, n, a));
+    CHECK_STATUS("forget", places_add(s.c->forgotten, SPAN(".example"), NULL), ST_OK);
+    CHECK("nobody may", !is_probed(&s, n, a));
+    stop(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +245,8 @@ int main(void)
         TEST_IN_FOLDER(a_full_channel_takes_links_to_hosts_that_it_has),
         TEST_IN_FOLDER(a_name_that_leads_nowhere_is_asked_for_less_and_less),
         TEST_IN_FOLDER(an_operator_who_adds_it_again_need_not_wait),
+        TEST_IN_FOLDER(nobody_asks_a_site_whose_channel_was_removed),
+        TEST_IN_FOLDER(nobody_asks_a_site_that_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
