@@ -1,5 +1,7 @@
 #include "agent/compare.h"
 
+#include "io/clock.h"
+#include "plan/pace.h"
 #include "web/document.h"
 #include "web/robots.h"
 #include "web/sketch.h"
@@ -7,6 +9,7 @@
 #include "wire/control.h"
 
 #define LOOK_MS 200
+#define ALL_MS 90000 /* then what is left is not looked at: orders after this one count as done when it is */
 
 /* One URL after the other: address, robots.txt, pause, page. */
 struct run {
@@ -24,11 +27,11 @@ struct run {
     struct robots *rules;
     struct buf rules_site; /* whose they are */
     void (*next)(struct run *r);
+    mono_ms until;
     status st;
 };
 
 static void begin_url(struct run *r);
-static void ask_page(struct run *r);
 
 static void after_pause(struct run *r, int64_t ms, void (*next)(struct run *))
 {
@@ -77,6 +80,20 @@ static void on_page(void *arg, const struct fetch_result *f)
     conclude(r, (uint16_t)f->http_status, has_text ? d.facts.digest : 0, has_text ? d.facts.text : (struct span){0});
 }
 
+static void ask_page(struct run *r);
+
+/* As long as a crawl would wait. A site that wants more patience than there is is not looked at. */
+static void ask_page_later(struct run *r)
+{
+    struct pace_opts o = pace_default;
+    o.delay_ms = r->o->delay_ms;
+    int64_t wait = pace_of(&o, &r->addr, false, robots_crawl_delay_ms(r->rules), 0).delay_ms;
+    if (clock_mono() + wait > r->until)
+        conclude(r, 0, 0, (struct span){0});
+    else
+        after_pause(r, wait, ask_page);
+}
+
 static void ask_page(struct run *r)
 {
     if (!robots_check(r->rules, url_request_target(&r->url)).allowed) {
@@ -106,14 +123,14 @@ static void on_robots(void *arg, const struct fetch_result *f)
     buf_clear(&r->rules_site);
     buf_put(&r->rules_site, url_site(&a, &r->url));
     arena_done(&a);
-    after_pause(r, r->o->delay_ms, ask_page);
+    ask_page_later(r);
 }
 
 static void ask_robots(struct run *r)
 {
     struct span site = url_site(&r->arena, &r->url);
     if (r->rules && span_eq(site, buf_span(&r->rules_site))) {
-        after_pause(r, r->o->delay_ms, ask_page);
+        ask_page_later(r);
         return;
     }
     struct buf url = {0};
@@ -153,6 +170,8 @@ static void begin_url(struct run *r)
     r->addr = (struct addr){0};
     if (r->at == r->count)
         loop_stop(r->loop);
+    else if (clock_mono() > r->until)
+        conclude(r, 0, 0, (struct span){0});
     else if (url_parse(&r->arena, r->urls[r->at], NULL, &r->url) != ST_OK || !url_is_http(&r->url) ||
              port_is_bad(r->url.port) || is_refused(r))
         conclude(r, 0, 0, (struct span){0});
@@ -175,7 +194,8 @@ static void on_look(void *arg)
 
 status compare_run(const struct compare_opts *o, const struct span *urls, size_t n, struct texts *parts)
 {
-    struct run r = {.o = o, .urls = urls, .count = n, .parts = parts, .loop = loop_new()};
+    struct run r = {
+        .o = o, .urls = urls, .count = n, .parts = parts, .loop = loop_new(), .until = clock_mono() + ALL_MS};
     if (n > COMPARE_URLS_MAX) {
         loop_free(r.loop);
         return ST_LIMIT;

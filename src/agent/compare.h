@@ -1,7 +1,7 @@
 /* compare.h - fetches a few pages that another agent has described, so that the coordinator can compare.
  *
- * Outside the crawl, and as polite: robots.txt first, a pause before each request, the owner's rules, no redirects.
- * Blocks its thread, which is its own. */
+ * Outside the crawl, and as polite: robots.txt first and the pause that it wants, the owner's rules, no redirects.
+ * Takes a minute or two at most. Blocks its thread, which is its own. */
 #pragma once
 
 #include <stdatomic.h>
