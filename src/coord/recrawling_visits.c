@@ -20,6 +20,8 @@
 #define DECLINED_MAX_MS (10 * MINUTE_MS)  /* or when those before have had their turn */
 #define ABSENT_MS MINUTE_MS               /* nobody has its networks, or whoever has them is away */
 #define ABSENT_A_CHANNEL_MS 60            /* and longer the more wait for it: others have their turn meanwhile */
+#define PARTLY_MS (60 * MINUTE_MS)        /* then the others begin without them; */
+#define MISSED_MS (24 * 60 * MINUTE_MS)   /* later where they had no part in the visit before, either */
 #define DECLINED_FADE 10                  /* a tenth of those that were declined is forgotten each second */
 #define GRACE_MS (2 * MINUTE_MS)          /* after our start, until agents have called */
 #define LOST_MIN_MS (10 * MINUTE_MS)      /* after a visit that came to nothing, twice as long each time, */
@@ -128,6 +130,11 @@ static bool is_ready(const struct c_task *t)
     return !t->is_ended && t->network_count && t->progress.state != TASK_WAITING;
 }
 
+static bool is_ready_and_there(const struct c_task *t)
+{
+    return is_ready(t) && !t->is_absent;
+}
+
 static void order_task(struct coord *c, struct c_task *t, bool is_whole)
 {
     struct c_agent *a = agent_get(c, t->agent);
@@ -166,14 +173,15 @@ static void take_back(const struct asked *a)
 static bool order(struct coord *c, struct c_channel *ch, wall_ms now, bool is_whole, bool (*may)(const struct c_task *))
 {
     struct c_recrawl *r = &ch->recrawl;
-    wall_ms checked = ch->checked, full_since = r->full_since, plan_asked = r->plan.history.asked;
+    wall_ms checked = ch->checked, full_since = r->full_since, absent_since = r->absent_since,
+            plan_asked = r->plan.history.asked;
     size_t n = 0;
     if (fleet_begin(c->fleet) != ST_OK)
         return false;
     struct asked *asked = mem_alloc((ch->task_count + 1) * sizeof(*asked));
     r->visit++;
     r->asked = ch->checked = now;
-    r->full_since = 0;
+    r->full_since = r->absent_since = 0;
     r->plan.history.asked = plan_time(c->recrawling, now);
     r->now = (struct visit_report){.number = r->visit};
     for (size_t i = 0; i < ch->task_count; i++) {
@@ -189,6 +197,8 @@ static bool order(struct coord *c, struct c_channel *ch, wall_ms now, bool is_wh
     save_recrawl(c, ch);
     status st = fleet_commit(c->fleet, false);
     if (st == ST_OK) {
+        for (size_t i = 0; i < ch->task_count; i++)
+            ch->tasks[i]->has_missed = !ch->tasks[i]->visit;
         ch->wants_links = false;
         c->recrawling->figures.submitted++;
     } else {
@@ -196,6 +206,7 @@ static bool order(struct coord *c, struct c_channel *ch, wall_ms now, bool is_wh
         end(c, ch);
         r->visit--;
         r->full_since = full_since;
+        r->absent_since = absent_since;
         r->plan.history.asked = plan_asked;
         ch->checked = checked;
     }
@@ -261,32 +272,48 @@ static void forward(struct coord *c, struct c_channel *ch, const struct c_agent 
     }
 }
 
+/* Some of its agents sleep, or are held up: they may never be there together. So the others begin, in a while; those
+ * that had no part in a visit are waited for before the next. */
+static bool begins_without(struct c_channel *ch, wall_ms now)
+{
+    struct c_recrawl *r = &ch->recrawl;
+    bool has_missed = false;
+    for (size_t i = 0; i < ch->task_count; i++)
+        has_missed |= is_ready(ch->tasks[i]) && ch->tasks[i]->is_absent && ch->tasks[i]->has_missed;
+    if (!r->absent_since || now < r->absent_since)
+        r->absent_since = now;
+    return now - r->absent_since >= (has_missed ? MISSED_MS : PARTLY_MS);
+}
+
 void visits_begin(struct coord *c, struct c_channel *ch, wall_ms now)
 {
-    struct c_agent *full = NULL;
-    size_t ready = 0;
-    struct c_agent *away = NULL;
+    struct c_agent *full = NULL, *away = NULL;
+    size_t ready = 0, there = 0;
     for (size_t i = 0; i < ch->task_count; i++) {
-        const struct c_task *t = ch->tasks[i];
+        struct c_task *t = ch->tasks[i];
         struct c_agent *a = agent_get(c, t->agent);
+        t->is_absent = !a || !is_working(c, a, now);
         if (!is_ready(t) || !a)
             continue;
         ready++;
-        if (!is_working(c, a, now))
+        there += !t->is_absent;
+        if (t->is_absent)
             away = a;
         else if (!slots_of(a))
             full = a;
     }
+    if (!away)
+        ch->recrawl.absent_since = 0;
     if (!ready) {
         decline(c, ch, now, ABSENT_MS);
-    } else if (away) {
+    } else if (away && !(begins_without(ch, now) && there)) {
         int64_t wait = ABSENT_MS + (int64_t)away->declined++ * ABSENT_A_CHANNEL_MS;
         decline(c, ch, now, wait < DECLINED_MAX_MS ? wait : DECLINED_MAX_MS);
     } else if (full) {
         ch->recrawl.full_since = ch->recrawl.full_since ? ch->recrawl.full_since : now;
         decline(c, ch, now, turn_of(full, ch));
         forward(c, ch, full, now);
-    } else if (!order(c, ch, now, false, is_ready)) {
+    } else if (!order(c, ch, now, false, is_ready_and_there)) {
         decline(c, ch, now, ABSENT_MS);
     }
 }

@@ -151,6 +151,7 @@ struct c_recrawl {
     struct visit_report now; /* what came of the one under way so far */
     unsigned awaited;        /* tasks that it is not heard of yet */
     wall_ms full_since;      /* its agents have no slot for it since then; 0: they have */
+    wall_ms absent_since;    /* a visit is due, and some of its agents do not work since then; 0: they do */
     uint32_t slot;           /* number in the plan + 1, 0: not in it; read and written by the plan's turn alone */
     uint32_t place;          /* in recrawling.under_way, + 1; 0: it is not */
     bool is_planned;         /* in the plan, as soon as its next turn is over */
@@ -320,6 +321,7 @@ struct c_task {
     struct task_report progress;   /* newest */
     uint64_t links_told;           /* coord.link_walks, when links into its channel were told last; not stored */
     uint64_t visit;                /* that its agent was asked for, and is not over; 0: none */
+    bool is_absent, has_missed;    /* its agent cannot be asked now; was not for the newest visit. Not stored */
     struct task_report visit_from; /* as it was then: for agents that do not count visits */
     struct buf seeds;              /* owned: URLs to send with the next order, '\n' after each */
     size_t seed_count;

@@ -110,6 +110,93 @@ static void an_agent_that_is_away_is_not_asked(void **state)
     stop(&s);
 }
 
+/* A channel of two sites, with an agent each. */
+static struct c_channel *two_agents(struct stage *s, struct c_agent *a, struct c_agent *b)
+{
+    struct span seeds[] = {SPAN("http://one.example/"), SPAN("http://two.example/")};
+    struct channel_opts o = {.seeds = seeds, .seed_count = 2, .scope = SCOPE_SITE, .depth_max = 64};
+    struct channel_form f = {.label = SPAN("two")};
+    struct c_channel *ch = NULL;
+    struct buf why = {0};
+    CHECK_STATUS("new", channel_new(&o, &f.channel, &why), ST_OK);
+    CHECK_STATUS("put", channel_put(s->c, &f, &ch, &why), ST_OK);
+    for (size_t i = 0; i < 2; i++) {
+        struct c_agent *other = i ? a : b;
+        struct c_host *h = table_get(&s->c->hosts, siphash(&s->c->key, ch->hosts[i]));
+        agent_set_state(s->c, other, AGENT_PAUSE);
+        assign_resolved(s->c, h, ST_OK, &(struct addr){4, {127, 9, (unsigned char)i, 1}});
+        settle(s);
+        agent_set_state(s->c, other, AGENT_RUN);
+    }
+    assert_int_equal(ch->task_count, 2);
+    assert_int_equal(ch->tasks[0]->agent, a->number);
+    assert_int_equal(ch->tasks[1]->agent, b->number);
+    for (size_t i = 0; i < 2; i++) {
+        ch->tasks[i]->progress.task = ch->tasks[i]->number;
+        ch->tasks[i]->progress.state = TASK_DONE;
+    }
+    a->orders_done = a->orders_given;
+    b->orders_done = b->orders_given;
+    recrawling_report(s->c, ch->tasks[0], s->now);
+    recrawling_report(s->c, ch->tasks[1], s->now);
+    recrawling_tick(s->c, s->now);
+    buf_done(&why);
+    return ch;
+}
+
+/* Until a visit is under way, for so many hours at most: how many. */
+static int hours_until_visit(struct stage *s, const struct c_channel *ch, int most)
+{
+    for (int i = 0; i < most * 12; i++) {
+        if (is_under_way(ch))
+            return i / 12;
+        pass(s, 5 * MINUTE);
+    }
+    return most;
+}
+
+static void task_ends(struct stage *s, struct c_channel *ch, size_t i)
+{
+    struct c_task *t = ch->tasks[i];
+    struct c_agent *a = agent_get(s->c, t->agent);
+    a->orders_done = a->orders_given;
+    t->progress.state = TASK_DONE;
+    t->progress.has_visit = true;
+    t->progress.visit = (struct visit_report){.number = ch->recrawl.visit, .looked = 10, .took_ms = 60000};
+    recrawling_report(s->c, t, s->now);
+    recrawling_tick(s->c, s->now);
+}
+
+static void agents_that_never_work_at_the_same_time_have_their_turns(void **state)
+{
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens"), *b = agent(&s, "berlin");
+    struct c_channel *ch = two_agents(&s, a, b);
+    /* One of them is not there: the other one begins, once that has been waited for. */
+    a->activity = ACTIVITY_PAUSED;
+    CHECK("begins", hours_until_visit(&s, ch, 24) < 24);
+    CHECK("with the one that is there", !ch->tasks[0]->visit && ch->tasks[1]->visit);
+    task_ends(&s, ch, 1);
+    CHECK("and that is all of it", !is_under_way(ch));
+    /* Now that one sleeps, and the other is awake, which has its turn. */
+    b->activity = ACTIVITY_PAUSED;
+    a->activity = ACTIVITY_IDLE;
+    CHECK("begins again", hours_until_visit(&s, ch, 48) < 48);
+    CHECK("with the other", ch->tasks[0]->visit && !ch->tasks[1]->visit);
+    task_ends(&s, ch, 0);
+    /* The one that missed it is waited for, longer than before; not for ever. */
+    int waited = hours_until_visit(&s, ch, 20);
+    assert_int_equal(waited, 20);
+    CHECK("without it", hours_until_visit(&s, ch, 48) < 48);
+    CHECK("once more", ch->tasks[0]->visit && !ch->tasks[1]->visit);
+    task_ends(&s, ch, 0);
+    b->activity = ACTIVITY_IDLE;
+    CHECK("both", hours_until_visit(&s, ch, 48) < 48);
+    CHECK("at once", ch->tasks[0]->visit && ch->tasks[1]->visit);
+    stop(&s);
+}
+
 static void a_paused_channel_leaves_and_comes_back_as_it_was(void **state)
 {
     struct stage s = {0};
@@ -192,6 +279,7 @@ int main(void)
         TEST_IN_FOLDER(an_operators_word_is_kept),
         TEST_IN_FOLDER(new_channels_go_first_and_visits_keep_a_share),
         TEST_IN_FOLDER(an_agent_that_is_away_is_not_asked),
+        TEST_IN_FOLDER(agents_that_never_work_at_the_same_time_have_their_turns),
         TEST_IN_FOLDER(a_paused_channel_leaves_and_comes_back_as_it_was),
         TEST_IN_FOLDER(a_person_is_obeyed_and_that_counts_as_a_visit),
         TEST_IN_FOLDER(a_network_moves_when_its_agent_has_no_slot_for_too_long),
