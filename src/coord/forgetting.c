@@ -42,6 +42,7 @@ struct forgetting {
     uint64_t list_seen; /* what the file of the opt-out list looked like; 0: not read */
     bool has_new;       /* the list named something new when we started, or a kill came before: links and WARC records
                          * may be there */
+    bool is_untold;     /* an order to agents could not be written down */
     wall_ms pruned;
 };
 
@@ -67,15 +68,40 @@ static status note_place(void *arg, const struct forgotten *f)
     return places_add(c->forgotten, f->place, NULL);
 }
 
-/* From the store into memory. Lock held. */
-static status load(struct forgetting *f)
+/* From the store into memory. `added`, when given: what was not there before, a place a line; *only_grew: nothing that
+ * was there is gone. Lock held. */
+static status load(struct forgetting *f, struct buf *added, bool *only_grew)
 {
     struct coord *c = f->o.c;
-    places_free(c->forgotten);
+    struct places *before = c->forgotten;
+    struct buf list = c->forgotten_list;
+    size_t kept = 0;
     c->forgotten = places_new(&c->key);
-    buf_clear(&c->forgotten_list);
+    c->forgotten_list = (struct buf){0};
     status st = store_forgotten_each(f->o.store, note_place, c);
+    if (st != ST_OK && before) { /* what held still holds */
+        places_free(c->forgotten);
+        buf_done(&c->forgotten_list);
+        c->forgotten = before;
+        c->forgotten_list = list;
+        return st;
+    }
     forgetting_share(c);
+    struct span rest = buf_span(&c->forgotten_list), place;
+    while (added && rest.n && span_split(&rest, '\n', &place)) {
+        if (!place.n)
+            continue;
+        bool is_old = before && places_have(before, place);
+        kept += is_old;
+        if (!is_old) {
+            buf_put(added, place);
+            buf_putc(added, '\n');
+        }
+    }
+    if (only_grew)
+        *only_grew = kept == places_count(before);
+    places_free(before);
+    buf_done(&list);
     return st;
 }
 
@@ -90,11 +116,10 @@ static struct span piece_of(struct span *rest)
     return piece;
 }
 
-void forgetting_greet(struct coord *c, struct c_agent *a)
+/* is_first: in place of what it was told before. */
+static void tell(struct coord *c, struct c_agent *a, struct span rest, bool is_first)
 {
-    struct span rest = buf_span(&c->forgotten_list);
     struct buf body = {0};
-    bool is_first = true;
     do {
         struct refuse_order o = {.is_first = is_first, .places = piece_of(&rest)};
         buf_clear(&body);
@@ -105,16 +130,35 @@ void forgetting_greet(struct coord *c, struct c_agent *a)
     buf_done(&body);
 }
 
-/* It holds here, and agents are told. */
-static status take_up(struct forgetting *f)
+void forgetting_greet(struct coord *c, struct c_agent *a)
+{
+    tell(c, a, buf_span(&c->forgotten_list), true);
+}
+
+/* It holds here, and agents are told: of what is new, unless something is taken back, or nobody knows what they were
+ * told (tells_all). A long list would be a long order for each of them, and one more each time for one that is away. */
+static status take_up(struct forgetting *f, bool tells_all)
 {
     struct coord *c = f->o.c;
+    struct buf added = {0};
+    bool only_grew = false;
     pthread_mutex_lock(&c->lock);
-    status st = load(f);
-    for (size_t i = 0; st == ST_OK && i < c->agent_count; i++)
-        if (c->agents[i] && c->agents[i]->name[0])
-            forgetting_greet(c, c->agents[i]);
+    status st = load(f, &added, &only_grew);
+    unsigned long long troubles = atomic_load(&c->troubles);
+    tells_all |= !only_grew || f->is_untold;
+    for (size_t i = 0; st == ST_OK && i < c->agent_count; i++) {
+        struct c_agent *a = c->agents[i];
+        if (!a || !a->name[0])
+            continue;
+        if (tells_all)
+            forgetting_greet(c, a);
+        else if (added.n)
+            tell(c, a, buf_span(&added), false);
+    }
+    if (st == ST_OK)
+        f->is_untold = atomic_load(&c->troubles) != troubles;
     pthread_mutex_unlock(&c->lock);
+    buf_done(&added);
     return st;
 }
 
@@ -259,7 +303,7 @@ static void work_off(struct forgetting *f, struct job *j)
 {
     struct forgetting_answer a = {.st = remember(f, j)};
     if (a.st == ST_OK)
-        a.st = take_up(f);
+        a.st = take_up(f, false);
     a.is_remembered = a.st == ST_OK;
     if (a.st == ST_OK && !j->is_undo)
         a.st = take_out(f, &a);
@@ -341,7 +385,7 @@ static void look_at_opt_out(struct forgetting *f)
     status st = read_opt_out(f, &change, &why);
     if (st == ST_OK && (change.added || change.removed)) {
         struct forgetting_answer a = {0};
-        st = take_up(f);
+        st = take_up(f, false);
         if (st == ST_OK && change.added)
             st = take_out(f, &a);
         if (st == ST_OK)
@@ -436,7 +480,7 @@ status forgetting_new(const struct forgetting_opts *o, struct forgetting **out, 
     pthread_cond_init(&f->changed, &attr);
     pthread_condattr_destroy(&attr);
     struct buf pending = {0};
-    status st = load(f);
+    status st = load(f, NULL, NULL);
     f->has_new = store_setting_get(o->store, APPLY_FORGET_FILES_SETTING, &pending) == ST_OK;
     buf_done(&pending);
     if (st == ST_OK)
@@ -447,7 +491,7 @@ status forgetting_new(const struct forgetting_opts *o, struct forgetting **out, 
         st = read_opt_out(f, &change, why);
         f->has_new |= change.added > 0;
         if (st == ST_OK)
-            st = load(f);
+            st = load(f, NULL, NULL);
     }
     *out = f;
     return st;
@@ -479,12 +523,14 @@ void forgetting_tick(struct forgetting *f, mono_ms now)
     if (f->has_new) {
         struct forgetting_answer a = {0};
         f->has_new = false;
-        status st = take_up(f); /* agents are told too */
+        status st = take_up(f, true); /* agents are told too */
         note_trouble(f->o.c, st == ST_OK ? take_out(f, &a) : st, "forget");
     }
     if (now - f->looked < LOOK_MS)
         return;
     f->looked = now;
+    if (f->is_untold)
+        note_trouble(f->o.c, take_up(f, true), "tell agents what is forgotten");
     look_at_opt_out(f);
     prune_daily(f);
 }

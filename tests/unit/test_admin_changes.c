@@ -177,6 +177,55 @@ static void a_form_that_forgets_wants_to_be_meant(void **state)
     close_house(&h);
 }
 
+struct refusals {
+    unsigned orders;
+    bool is_first;
+    struct buf places; /* of the last */
+};
+
+static status note_refusal(void *arg, uint64_t number, struct span packed)
+{
+    struct refusals *t = arg;
+    struct order o;
+    struct refuse_order r;
+    CHECK_STATUS("order", order_unpack(packed, &o), ST_OK);
+    if (o.kind != ORDER_REFUSE)
+        return ST_OK;
+    CHECK_STATUS("refuse", refuse_order_unpack(o.body, &r), ST_OK);
+    t->orders++;
+    t->is_first = r.is_first;
+    buf_clear(&t->places);
+    buf_put(&t->places, r.places);
+    return ST_OK;
+}
+
+static void agents_hear_of_what_is_newly_forgotten(void **state)
+{
+    static const struct {
+        const char *form;
+        bool is_first;
+        const char *told;
+    } steps[] = {{"places=a.example&sure=1", false, "a.example\n"},
+                 {"places=b.example%0Ac.example&sure=1", false, "b.example\nc.example\n"},
+                 {"places=a.example&undo=1", true, "b.example\nc.example\n"},
+                 {"places=d.example&sure=1", false, "d.example\n"}};
+    struct house h;
+    open_house(&h);
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=one", WITH_TOKEN), 200);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+        struct refusals t = {0};
+        EXPECT(&h, steps[i].form, post(&h, "/api/v1/forget", steps[i].form, WITH_TOKEN), 200);
+        pthread_mutex_lock(&h.c->lock);
+        CHECK_STATUS("orders", fleet_order_each(h.c->fleet, 1, 0, note_refusal, &t), ST_OK);
+        pthread_mutex_unlock(&h.c->lock);
+        assert_int_equal(t.orders, i + 1);
+        CHECK_SPAN(steps[i].form, buf_span(&t.places), span_str(steps[i].told));
+        CHECK(steps[i].form, t.is_first == steps[i].is_first);
+        buf_done(&t.places);
+    }
+    close_house(&h);
+}
+
 /* A kill came after the pages of a forgotten place were taken out, and before its links and WARC records were. */
 static void forgetting_goes_on_after_a_kill(void **state)
 {
@@ -371,6 +420,7 @@ int main(void)
         TEST_IN_FOLDER(a_channel_on_its_way_out_is_not_there_to_be_edited),
         TEST_IN_FOLDER(nobody_is_told_that_a_full_disk_took_it),
         TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),
+        TEST_IN_FOLDER(agents_hear_of_what_is_newly_forgotten),
         TEST_IN_FOLDER(forgetting_goes_on_after_a_kill),
         TEST_IN_FOLDER(how_channels_are_kept_fresh_is_told_and_set),
         TEST_IN_FOLDER(programs_are_taken_only_signed_and_rising),
