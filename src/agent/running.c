@@ -281,6 +281,13 @@ static bool may_use(void *self, struct span host, const struct addr *addr, uint6
     return gate_may_use(((struct agent *)self)->gate, host, addr, channel);
 }
 
+/* The coordinator has placed it by the same address. What the owner refuses says nothing: others may be used. */
+static bool is_ours(void *self, struct span host, const struct addr *home, uint64_t channel)
+{
+    struct agent *a = self;
+    return gate_is_refused(a->gate, home, NULL) || gate_may_use(a->gate, host, home, channel);
+}
+
 static void turned_away(void *self, struct span host, const struct addr *addr, uint64_t channel)
 {
     gate_turned_away(((struct agent *)self)->gate, host, addr, channel);
@@ -322,6 +329,7 @@ static void fill_opts(struct agent *a, struct arena *arena, struct crawl_opts *o
         .sink_arg = a->sink,
         .stays = true,
         .may_use = may_use,
+        .is_ours = is_ours,
         .turned_away = turned_away,
         .note_path = note_path,
         .no_pdf = !conf_flag(a->conf, CONF_PDF),

@@ -57,13 +57,7 @@ static void take_answer(struct coord *c, struct span name, const struct resolved
     struct c_host *h = table_get(&c->hosts, siphash(&c->key, name));
     if (!h || h->state == HOST_PLACED)
         return;
-    struct addr best = r->st == ST_OK && r->count ? r->addrs[0] : (struct addr){0};
-    /* Private answers come in last: a name with both is meant to be reached by the public one. */
-    for (unsigned i = 0; r->st == ST_OK && i < r->count; i++)
-        if (addr_classify(&r->addrs[i]) == ADDR_PUBLIC) {
-            best = r->addrs[i];
-            break;
-        }
+    struct addr best = r->st == ST_OK && r->count ? addr_home(r->addrs, r->count) : (struct addr){0};
     assign_addresses(c, h, r->addrs, r->st == ST_OK ? r->count : 0);
     assign_resolved(c, h, r->st, &best);
 }

@@ -41,6 +41,9 @@ struct crawl_opts {
     /* May this host be fetched from that address? Asked of each of its addresses when they are known, on the shards'
      * threads. NULL: yes. */
     bool (*may_use)(void *self, struct span host, const struct addr *addr, uint64_t channel);
+    /* Is a host ours that was never met, and is at home there (addr_home)? Else it is turned away, although another of
+     * its addresses may be one that may be used: somebody else has it. NULL: yes. */
+    bool (*is_ours)(void *self, struct span host, const struct addr *home, uint64_t channel);
     /* None of its addresses may be used; this is the first. The host and all that waits on it are dropped. May be NULL.
      */
     void (*turned_away)(void *self, struct span host, const struct addr *addr, uint64_t channel);

@@ -270,6 +270,20 @@ static unsigned allowed_addrs(struct shard *s, struct span host, struct addr *li
     return kept;
 }
 
+/* Of a name with addresses in several networks each of their owners would think that it is his. */
+static bool is_somebody_elses(struct shard *s, struct span host, const struct addr *home)
+{
+    const struct crawl *cr = s->crawl;
+    uint64_t channels[HOST_CHANNELS_MAX];
+    bool is_ours = true;
+    if (!cr->o.is_ours || frontier_host_was_met(s->frontier, host))
+        return false;
+    size_t n = frontier_host_channels(s->frontier, host, channels, HOST_CHANNELS_MAX);
+    for (size_t i = 0; i < n && is_ours; i++)
+        is_ours = cr->o.is_ours(cr->o.self, host, home, channels[i]);
+    return !is_ours;
+}
+
 static void turn_away(struct shard *s, struct span host, const struct addr *addr)
 {
     struct crawl *cr = s->crawl;
@@ -323,10 +337,10 @@ static void resolved(struct shard *s, struct span host, unsigned attempt, const 
         frontier_resolved(s->frontier, now, host, ST_REFUSED, NULL, 0, 0);
         return;
     }
-    struct addr first = list[0];
-    choices = allowed_addrs(s, host, list, choices);
+    struct addr home = addr_home(list, choices);
+    choices = is_somebody_elses(s, host, &home) ? 0 : allowed_addrs(s, host, list, choices);
     if (!choices) {
-        refuse_host(s, host, &first, r->count);
+        refuse_host(s, host, &home, r->count);
         return;
     }
     struct addr addr = list[attempt % choices];

@@ -86,6 +86,26 @@ addr_class addr_classify(const struct addr *a)
     return a->family == 6 ? classify6(a->b) : ADDR_RESERVED;
 }
 
+/* Less: rather this one. */
+static int home_order(const struct addr *a, const struct addr *b)
+{
+    bool is_public = addr_classify(a) == ADDR_PUBLIC, is_public_too = addr_classify(b) == ADDR_PUBLIC;
+    if (is_public != is_public_too)
+        return is_public ? -1 : 1;
+    return a->family != b->family ? a->family - b->family : memcmp(a->b, b->b, sizeof(a->b));
+}
+
+struct addr addr_home(const struct addr *list, size_t n)
+{
+    struct addr best = addr_unmapped(&list[0]);
+    for (size_t i = 1; i < n; i++) {
+        struct addr a = addr_unmapped(&list[i]);
+        if (home_order(&a, &best) < 0)
+            best = a;
+    }
+    return best;
+}
+
 const char *addr_class_name(addr_class c)
 {
     static const char *const names[] = {"public", "loopback", "private", "link-local", "reserved"};

@@ -50,5 +50,9 @@ typedef enum addr_class {
 addr_class addr_classify(const struct addr *a);
 const char *addr_class_name(addr_class c); /* "private" */
 
+/* Of all addresses of a name (one at least) the one that says where it is: the lowest public one, of IPv4 if there is
+ * any. The same for everybody who asks, whatever the order of the answers is. */
+struct addr addr_home(const struct addr *list, size_t n);
+
 /* Ports that browsers refuse (Fetch Standard, "bad port"): mail, chat and the like behind an http URL are an attack. */
 bool port_is_bad(int port);

@@ -165,6 +165,7 @@ MUST_USE status frontier_take_host(struct frontier *f, mono_ms now, wall_ms wall
 /* Into this frontier (which does not have it). *name (when given) is borrowed from the frontier. */
 MUST_USE status frontier_put_host(struct frontier *f, mono_ms now, wall_ms wall, struct span packed, struct span *name);
 bool frontier_has_host(const struct frontier *f, struct span host);
+bool frontier_host_was_met(const struct frontier *f, struct span host); /* had an address before, in any run */
 /* A host without its URLs: what a journal needs so that politeness survives a kill. frontier_set_state makes the host
  * when it is not there. */
 MUST_USE status frontier_host_state(struct frontier *f, mono_ms now, wall_ms wall, struct span host,

@@ -604,6 +604,12 @@ bool frontier_has_host(const struct frontier *f, struct span host)
     return host_find(f, host) != NULL;
 }
 
+bool frontier_host_was_met(const struct frontier *f, struct span host)
+{
+    const struct host *h = host_find(f, host);
+    return h && h->last_addr.family;
+}
+
 status frontier_info_read(struct span packed, struct frontier_info *out)
 {
     struct packed_host p;

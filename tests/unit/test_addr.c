@@ -306,6 +306,31 @@ static void knows_the_bad_ports(void **state)
     assert_int_equal(count, 82); /* the Fetch Standard lists these and 0 */
 }
 
+static void a_name_is_at_home_at_one_address_in_whatever_order_they_come(void **state)
+{
+    static const struct {
+        const char *list, *home;
+    } cases[] = {{"192.88.99.1", "192.88.99.1"},
+                 {"93.184.216.34 93.184.215.14", "93.184.215.14"},
+                 {"93.184.215.14 93.184.216.34", "93.184.215.14"},
+                 {"2606:2800::1 93.184.216.34", "93.184.216.34"},
+                 {"10.0.0.1 93.184.216.34 127.0.0.1", "93.184.216.34"},
+                 {"10.0.0.1 2606:2800::1", "2606:2800::1"},
+                 {"2606:2800::2 2606:2800::1", "2606:2800::1"},
+                 {"127.0.0.2 127.0.0.1", "127.0.0.1"},
+                 {"::ffff:93.184.215.14 93.184.216.34", "93.184.215.14"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct addr list[4], home;
+        struct span rest = span_str(cases[i].list), one;
+        char text[ADDR_TEXT_MAX];
+        size_t n = 0;
+        while (rest.n && span_split(&rest, ' ', &one))
+            CHECK_STATUS(cases[i].list, addr_parse(one, &list[n++]), ST_OK);
+        home = addr_home(list, n);
+        CHECK_SPAN(cases[i].list, span_str(addr_format(&home, text)), span_str(cases[i].home));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_network_may_be_meant_in_parts),
         cmocka_unit_test(reads_prefixes_strictly),
         cmocka_unit_test(knows_the_bad_ports),
+        cmocka_unit_test(a_name_is_at_home_at_one_address_in_whatever_order_they_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
