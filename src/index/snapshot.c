@@ -10,6 +10,7 @@
 #include "codec/digest.h"
 #include "index/index_files.h"
 #include "index/manifest.h"
+#include "index/text/stem.h"
 #include "index/tombs.h"
 #include "store/file.h"
 #include "web/content.h"
@@ -510,6 +511,8 @@ unsigned snapshot_languages(const struct index_snapshot *s, lang_code *out, unsi
     for (unsigned i = 0; i < s->part_count; i++)
         for (unsigned k = 0; segment_language(s->parts[i].segment, k, &code, &docs) == ST_OK; k++) {
             unsigned at = 0;
+            if (!stem_number(code))
+                continue;
             while (at < n && all[at].code != code)
                 at++;
             if (at == LANGUAGES_MAX)

@@ -50,5 +50,5 @@ static inline bool part_is_dead(const struct snapshot_part *p, uint32_t doc)
 /* A document of a part, unpacked into the arena. */
 MUST_USE status snapshot_document(const struct index_snapshot *s, unsigned part, uint32_t doc, struct arena *a,
                                   struct index_document *out);
-/* Languages of the live collection, most frequent first; at most `max`; returns how many. */
+/* Languages of the collection that have a stemmer, most frequent first; at most `max`; returns how many. */
 unsigned snapshot_languages(const struct index_snapshot *s, lang_code *out, unsigned max);

@@ -240,6 +240,52 @@ static void words_without_order_are_never_close(void **state)
     arena_done(&a);
 }
 
+/* ---- many languages ---- */
+
+/* A word of each that its stemmer changes, and that is searched for as the page has it. */
+static const struct {
+    const char *lang, *word;
+} tongues[] = {
+    {"en", "running"},        {"de", "verbindungen"},    {"fr", "continuellement"}, {"es", "ejecuciones"},
+    {"it", "avvenuto"},       {"pt", "configurações"},   {"nl", "lichamelijk"},     {"sv", "klostergården"},
+    {"da", "gendannelse"},    {"fi", "tiedostossa"},     {"ro", "declarațiile"},    {"hu", "értéket"},
+    {"tr", "değişiklikleri"}, {"ru", "предшественника"}, {"el", "εφαρμογές"},       {"ar", "ساعات"},
+    {"hi", "छात्रों"},          {"ja", "駅の案内"},
+};
+
+static struct index_snapshot *tongues_index(void)
+{
+    char path[TEST_PATH];
+    test_path(path, "tongues");
+    struct index *ix = test_index_open(path);
+    for (size_t i = 0; i < sizeof(tongues) / sizeof(*tongues); i++) {
+        struct test_page p = {
+            .key = i + 1, .fetch_number = i + 1, .url = SPAN("https://a.example/"), .site = SPAN("a.example")};
+        p.lang = span_str(tongues[i].lang);
+        p.text = span_str(tongues[i].word);
+        test_page_add(ix, &p);
+    }
+    CHECK_STATUS("commit", index_commit(ix, 1), ST_OK);
+    index_close(ix);
+    return test_snapshot(path);
+}
+
+static void finds_words_of_every_language(void **state)
+{
+    struct arena a;
+    (void)state;
+    struct index_snapshot *s = tongues_index();
+    for (size_t i = 0; i < sizeof(tongues) / sizeof(*tongues); i++) {
+        arena_init(&a);
+        struct search_opts o = {.query = span_str(tongues[i].word), .with_snippets = true};
+        struct search_result r = run(s, &o, &a);
+        if (r.hit_count != 1 || r.hits[0].key != i + 1 || r.hits[0].snippet.mark_count == 0)
+            fail_msg("%s: %s: %zu hits", tongues[i].lang, tongues[i].word, r.hit_count);
+        arena_done(&a);
+    }
+    index_snapshot_free(s);
+}
+
 static void refuses_what_is_no_query(void **state)
 {
     char longest[SEARCH_QUERY_MAX + 2];
@@ -329,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(finds_what_is_asked_for),
         TEST_IN_FOLDER(hits_show_pages),
+        TEST_IN_FOLDER(finds_words_of_every_language),
         TEST_IN_FOLDER(refuses_what_is_no_query),
         TEST_IN_FOLDER(an_empty_index_has_no_answer),
         TEST_IN_FOLDER(finds_rows_in_long_pages),

@@ -441,13 +441,13 @@ static void check_query(struct oracle *o, const struct index_snapshot *s, struct
     struct arena a;
     struct query q;
     struct search_result r;
-    lang_code languages[8];
+    lang_code languages[QUERY_LANGUAGES_MAX - 1];
     char label[600];
     size_t n;
     snprintf(label, sizeof(label), "%.*s", SPAN_ARG(text));
     arena_init(&a);
     struct query_opts qo = {.languages = languages, .terms_max = SEARCH_TERMS_MAX};
-    qo.language_count = snapshot_languages(s, languages, 8);
+    qo.language_count = snapshot_languages(s, languages, QUERY_LANGUAGES_MAX - 1);
     status st = query_parse(&a, o->an, text, &qo, &q);
     struct search_opts so = {.query = text, .now = TEST_NOW, .cpu_ms = -1, .no_folding = true, .plain = true};
     CHECK_STATUS(label, search_run(s, &so, &a, &r), st);

@@ -20,6 +20,9 @@
 #include "base/arena.h"
 #include "index/text/analyze.h"
 
+/* That words are stemmed in, none included: there are 28 stemmers, one of them for three codes. */
+#define QUERY_LANGUAGES_MAX 32
+
 typedef enum atom_kind {
     ATOM_WORDS, /* one word, or several in a row (a phrase) */
     ATOM_TERM,  /* a special term: site, language or field; matches, and scores nothing */

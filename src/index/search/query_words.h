@@ -4,8 +4,6 @@
 #include "base/arena.h"
 #include "index/search/query.h"
 
-#define QUERY_LANGUAGES_MAX 16
-
 struct query_speech {
     struct arena *arena;
     struct analyzer *an;

@@ -12,7 +12,7 @@
 #include "index/search/topk.h"
 
 #define RERANK_DEPTH 100
-#define RERANK_NAMES_MAX 12
+#define RERANK_NAMES_MAX QUERY_LANGUAGES_MAX
 
 /* The query's words as a name (see name.h), in each language. */
 struct rerank_names {

@@ -15,7 +15,7 @@
 #include "index/search/survey.h"
 #include "web/media.h"
 
-#define LANGUAGES 8 /* of the collection, that words are stemmed in */
+#define LANGUAGES (QUERY_LANGUAGES_MAX - 1) /* of the collection, that words are stemmed in: pages have only stems */
 #define SNIPPET_BYTES 240
 #define SAME_TEXT_WORDS 20
 #define TITLE_BYTES 200
