@@ -286,6 +286,69 @@ static void finds_words_of_every_language(void **state)
     index_snapshot_free(s);
 }
 
+/* What one language makes of a word is no form of it in another: "deben" is "deb" in Spanish only. */
+static void stems_stay_in_their_language(void **state)
+{
+    static const struct {
+        const char *lang, *text;
+    } pages[] = {
+        {"en", "deb packages and more"},         /* a */
+        {"es", "los paquetes deben ir primero"}, /* b */
+        {"es", "esto debe ir primero"},          /* c */
+        {"de", "die Anders und Requests"},       /* d */
+        {"en", "and a request"},                 /* e */
+        {"", "request deb"},                     /* f: may be of any language */
+        {"pl", "request deb"},                   /* g: has no stemmer */
+    };
+    static const struct {
+        const char *query, *keys;
+    } cases[] = {
+        {"deben", "bcf"},
+        {"deb", "abcfg"},
+        {"anders", "d"},
+        {"requests", "def"},
+        {"request", "defg"},
+        {"deben primero", "bc"},
+        {"\"deben ir\"", "bc"},
+        {"\"anders und\"", "d"},
+        {"ir -deben", ""},
+        {"deben OR anders", "bcdf"},
+        {"primero -requests", "bc"},
+        {"title:deben", ""},
+    };
+    struct arena a;
+    char path[TEST_PATH];
+    (void)state;
+    test_path(path, "stems");
+    struct index *ix = test_index_open(path);
+    for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+        struct test_page p = {.key = i + 1, .fetch_number = i + 1, .url = SPAN("https://a.example/")};
+        p.site = SPAN("a.example");
+        p.lang = span_str(pages[i].lang);
+        p.text = span_str(pages[i].text);
+        test_page_add(ix, &p);
+        if (i == 2)
+            CHECK_STATUS("commit", index_commit(ix, 1), ST_OK);
+    }
+    CHECK_STATUS("commit", index_commit(ix, 2), ST_OK);
+    index_close(ix);
+    struct index_snapshot *s = test_snapshot(path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char keys[16] = {0};
+        arena_init(&a);
+        struct search_opts o = {.query = span_str(cases[i].query), .with_snippets = true};
+        struct search_result r = run(s, &o, &a);
+        for (size_t k = 0; k < r.hit_count; k++)
+            keys[k] = (char)('a' + r.hits[k].key - 1);
+        qsort(keys, r.hit_count, 1, compare_chars);
+        if (strcmp(keys, cases[i].keys) != 0)
+            fail_msg("%s: found %s, want %s", cases[i].query, keys, cases[i].keys);
+        CHECK(cases[i].query, r.total == r.hit_count);
+        arena_done(&a);
+    }
+    index_snapshot_free(s);
+}
+
 static void refuses_what_is_no_query(void **state)
 {
     char longest[SEARCH_QUERY_MAX + 2];
@@ -376,6 +439,7 @@ int main(void)
         TEST_IN_FOLDER(finds_what_is_asked_for),
         TEST_IN_FOLDER(hits_show_pages),
         TEST_IN_FOLDER(finds_words_of_every_language),
+        TEST_IN_FOLDER(stems_stay_in_their_language),
         TEST_IN_FOLDER(refuses_what_is_no_query),
         TEST_IN_FOLDER(an_empty_index_has_no_answer),
         TEST_IN_FOLDER(finds_rows_in_long_pages),

@@ -57,6 +57,7 @@ static void tokenizer_delete(Fts5Tokenizer *t)
 
 struct oracle_version {
     uint64_t key;
+    lang_code lang;
     bool is_live;
     wall_ms changed;
     double prior;
@@ -74,6 +75,9 @@ struct oracle {
     size_t version_count, version_cap;
     uint64_t docs; /* in the table */
     double idf;    /* of the word that is being scored */
+    /* Words have other terms in pages of another language, so that a query is played once for each. */
+    lang_code lang;
+    uint32_t lang_bits; /* as the query has them */
 };
 
 static double formula(const struct rank *k, const struct oracle_version *v, double idf, const uint32_t *n)
@@ -235,6 +239,7 @@ static void oracle_add(struct oracle *o, const struct test_page *p)
     o->version_count = at + 1;
     double prior = rank_prior_code(p->votes, p->foreign_votes, url_depth(p->url)) / 255.0 * rank_default.prior;
     o->versions[at] = (struct oracle_version){.key = p->key, .is_live = true, .changed = p->changed, .prior = prior};
+    o->versions[at].lang = lang;
     o->versions[at].length = rank_length_of(rank_length_code(end - POSITION_BODY));
     o->docs++;
 }
@@ -295,6 +300,22 @@ static unsigned combinations(const struct query_word *words, unsigned n)
     return all;
 }
 
+static bool is_term_of(const struct oracle *o, const struct query_word *w, unsigned i)
+{
+    return !w->languages || w->languages[i] == QUERY_ANY || (w->languages[i] & o->lang_bits);
+}
+
+/* Are all terms of the combination those of pages in this language? */
+static bool is_phrase_of(const struct oracle *o, const struct query_word *words, unsigned n, unsigned pick)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!is_term_of(o, &words[i], pick % words[i].term_count))
+            return false;
+        pick /= words[i].term_count;
+    }
+    return true;
+}
+
 static const char *columns_of(const struct query_atom *a, unsigned words)
 {
     return a->kind == ATOM_TERM     ? "special"
@@ -316,8 +337,11 @@ static void put_atom(struct oracle *o, struct buf *out, const struct query_atom 
 {
     unsigned n;
     const struct query_word *words = words_of(o, a, &n);
+    buf_puts(out, "\"=\3\""); /* is nowhere */
     for (unsigned k = 0; k < combinations(words, n); k++) {
-        buf_puts(out, k ? " OR " : "");
+        if (!is_phrase_of(o, words, n, k))
+            continue;
+        buf_puts(out, " OR ");
         put_phrase(out, words, n, k, columns_of(a, n));
     }
 }
@@ -353,13 +377,17 @@ static sqlite3_stmt *match(struct oracle *o, const char *text, struct buf *expre
     return s;
 }
 
-/* The next row's version; NULL: no more. */
+/* The version of the next row in this language; NULL: no more. */
 static struct oracle_version *next_version(struct oracle *o, sqlite3_stmt *s)
 {
-    int rc = sqlite3_step(s);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        fail_msg("fts5: %s", sqlite3_errmsg(o->db));
-    return rc == SQLITE_ROW ? &o->versions[sqlite3_column_int64(s, 0) - 1] : NULL;
+    for (;;) {
+        int rc = sqlite3_step(s);
+        if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            fail_msg("fts5: %s", sqlite3_errmsg(o->db));
+        struct oracle_version *v = rc == SQLITE_ROW ? &o->versions[sqlite3_column_int64(s, 0) - 1] : NULL;
+        if (!v || v->lang == o->lang)
+            return v;
+    }
 }
 
 /* Adds what a word scores to the pages that its atom matches. */
@@ -370,9 +398,13 @@ static void add_word(struct oracle *o, const struct query_word *w)
     uint64_t df = 0;
     for (unsigned i = 0; i < w->term_count; i++) {
         df += frequency(o, w->terms[i], w->is_prefix);
-        buf_puts(&text, i ? " OR " : "");
+        if (!is_term_of(o, w, i))
+            continue;
+        buf_puts(&text, text.n ? " OR " : "");
         put_phrase(&text, w, 1, i, ANY_COLUMN);
     }
+    if (!text.n)
+        return;
     df = df < o->docs ? df : o->docs;
     o->idf = log1p(((double)(o->docs - df) + 0.5) / ((double)df + 0.5));
     sqlite3_stmt *s = match(o, "SELECT rowid, word_score(t) FROM t WHERE t MATCH ?1", &text);
@@ -413,25 +445,37 @@ static int by_score(const void *a, const void *b)
     return x->score != y->score ? (x->score > y->score ? -1 : 1) : x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* All hits, best first; free them. */
-static struct oracle_hit *oracle_search(struct oracle *o, const struct query *q, size_t *n)
+/* Adds the hits in one language. */
+static void search_in(struct oracle *o, const struct query *q, lang_code lang, struct oracle_hit *hits, size_t *n)
 {
-    struct oracle_hit *hits = malloc((o->version_count + 1) * sizeof(*hits));
     struct buf text = {0};
     struct oracle_version *v;
-    for (size_t i = 0; i < o->version_count; i++)
-        o->versions[i].score = 0;
+    o->lang = lang;
+    o->lang_bits = lang ? 0 : QUERY_ANY;
+    for (unsigned i = 0; lang && i < q->language_count; i++)
+        o->lang_bits |= q->languages[i] == lang ? UINT32_C(1) << i : 0;
     for (unsigned c = 0; c < q->clause_count; c++)
         for (unsigned i = 0; i < q->clauses[c].atom_count; i++)
             add_atom(o, &q->clauses[c].atoms[i]);
     put_query(o, &text, q);
     sqlite3_stmt *s = match(o, "SELECT rowid FROM t WHERE t MATCH ?1", &text);
-    *n = 0;
     while ((v = next_version(o, s)))
         if (v->is_live && v->changed / 1000 > q->after_s && v->changed / 1000 < q->before_s)
             hits[(*n)++] = (struct oracle_hit){v->score + once_a_page(v), v->key};
     sqlite3_finalize(s);
     buf_done(&text);
+}
+
+/* All hits, best first; free them. */
+static struct oracle_hit *oracle_search(struct oracle *o, const struct query *q, size_t *n)
+{
+    static const char *const langs[] = {"", "en", "de", "fr"}; /* of test_page_make */
+    struct oracle_hit *hits = malloc((o->version_count + 1) * sizeof(*hits));
+    *n = 0;
+    for (size_t i = 0; i < o->version_count; i++)
+        o->versions[i].score = 0;
+    for (size_t i = 0; i < sizeof(langs) / sizeof(*langs); i++)
+        search_in(o, q, lang_code_of(span_str(langs[i])), hits, n);
     qsort(hits, *n, sizeof(*hits), by_score);
     return hits;
 }

@@ -135,7 +135,7 @@ static void conjunction_init(struct conjunction *j, struct execution *x)
         for (unsigned k = 0; c->atom_count == 1 && k < c->atoms[0].word_count; k++)
             add_unit(j, &c->atoms[0].words[k], c);
     }
-    j->has_term_lead = j->units[0].word && j->units[0].word->alt_count == 1;
+    j->has_term_lead = j->units[0].word && j->units[0].word->alt_count == 1 && !j->units[0].word->limits;
 }
 
 static inline uint32_t unit_seek(struct unit *u, uint32_t doc)

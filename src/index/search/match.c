@@ -31,6 +31,26 @@ void matcher_done(struct matcher *m)
 
 /* ---- opening ---- */
 
+bool word_counts_in(const struct word_cursor *w, unsigned alt, uint32_t doc)
+{
+    struct tongues *t = w->tongues;
+    if (!w->limits || w->limits[alt] == QUERY_ANY)
+        return true;
+    lang_code lang = segment_doc_language(t->segment, doc);
+    if (lang != t->last) {
+        t->last = lang;
+        t->last_bits = resolved_language_bits(t->query, lang);
+    }
+    return w->limits[alt] & t->last_bits;
+}
+
+void word_settle(struct word_cursor *w, unsigned alt)
+{
+    struct postings *p = &w->alts[alt];
+    while (p->doc != POSTINGS_END && !word_counts_in(w, alt, p->doc))
+        postings_next(p);
+}
+
 static void word_open(struct matcher *m, const struct res_word *word, bool is_special, struct word_cursor *w)
 {
     const struct term_info *infos = resolved_infos(m->query, m->part, word);
@@ -38,11 +58,17 @@ static void word_open(struct matcher *m, const struct res_word *word, bool is_sp
     *w = (struct word_cursor){.word = word, .doc = POSTINGS_END, .is_special = is_special};
     w->bound_from = NO_DOC;
     w->alts = arena_alloc(&m->arena, word->term_count * sizeof(*w->alts));
+    w->tongues = &m->tongues;
+    if (word->languages)
+        w->limits = arena_alloc(&m->arena, word->term_count * sizeof(*w->limits));
     for (unsigned i = 0; i < word->term_count; i++) {
         if (!infos[i].df)
             continue;
-        struct postings *p = &w->alts[w->alt_count++];
+        struct postings *p = &w->alts[w->alt_count];
         postings_open(p, m->at->segment, &infos[i]);
+        if (w->limits)
+            w->limits[w->alt_count] = word->languages[i];
+        word_settle(w, w->alt_count++);
         if (p->st != ST_OK)
             m->st = p->st;
         w->doc = p->doc < w->doc ? p->doc : w->doc;
@@ -127,6 +153,7 @@ void matcher_open(struct matcher *m, unsigned part)
     m->part = part;
     m->at = &q->snapshot->parts[part];
     m->codes = segment_codes(m->at->segment);
+    m->tongues = (struct tongues){q, m->at->segment, 0, QUERY_ANY};
     m->st = ST_OK;
     m->clause_count = q->clause_count;
     m->clauses = arena_alloc(&m->arena, (q->clause_count + 1u) * sizeof(*m->clauses));
@@ -173,8 +200,11 @@ uint32_t word_seek_any(struct word_cursor *w, uint32_t doc)
     uint32_t least = POSTINGS_END;
     for (unsigned i = 0; i < w->alt_count; i++) {
         struct postings *p = &w->alts[i];
-        uint32_t at = p->doc < doc ? postings_seek(p, doc) : p->doc;
-        least = at < least ? at : least;
+        if (p->doc < doc) {
+            postings_seek(p, doc);
+            word_settle(w, i);
+        }
+        least = p->doc < least ? p->doc : least;
     }
     return w->doc = least;
 }

@@ -22,10 +22,20 @@
 #define MATCH_AGES 128
 #define MATCH_AGE_BITS 20 /* seconds in a step of the age: 12 days */
 
+/* Languages of documents as bits of the query's. */
+struct tongues {
+    const struct resolved *query;
+    const struct segment *segment;
+    lang_code last; /* that was asked for, and its bits: pages of a site lie together */
+    uint32_t last_bits;
+};
+
 struct word_cursor {
     const struct res_word *word;
-    struct postings *alts; /* those that this part has */
+    struct postings *alts; /* those that this part has; each is only ever at documents that it counts in */
     unsigned alt_count;
+    uint32_t *limits; /* the languages that each of them counts in; NULL: all of them in all */
+    struct tongues *tongues;
     uint32_t doc;
     bool is_special; /* scores nothing */
     double max;      /* no page of this part scores more for this word */
@@ -70,6 +80,7 @@ struct matcher {
     unsigned part;
     const struct snapshot_part *at;
     const uint8_t *codes; /* length and prior of each document */
+    struct tongues tongues;
     struct clause_cursor *clauses;
     struct clause_cursor **order; /* the rarest first */
     unsigned clause_count;
@@ -92,14 +103,19 @@ void matcher_open(struct matcher *m, unsigned part);
 /* ST_CORRUPT when a cursor or a row met damage in this part. */
 status matcher_status(const struct matcher *m);
 
+/* Does the document count for alternative number `alt`? A stem that another language makes is another word there:
+ * Spanish "deben" is "deb", and on an English page that is no form of it. */
+bool word_counts_in(const struct word_cursor *w, unsigned alt, uint32_t doc);
+/* Moves an alternative on until it is at a document that counts for it. */
+void word_settle(struct word_cursor *w, unsigned alt);
 /* The first candidate >= doc. */
-uint32_t word_seek_any(struct word_cursor *w, uint32_t doc); /* of several terms */
+uint32_t word_seek_any(struct word_cursor *w, uint32_t doc); /* of several terms, or with limits */
 static inline uint32_t word_seek(struct word_cursor *w, uint32_t doc)
 {
     struct postings *p = w->alts;
     if (w->doc >= doc)
         return w->doc;
-    if (w->alt_count > 1)
+    if (w->alt_count > 1 || w->limits)
         return word_seek_any(w, doc);
     bool is_next = p->at + 1 < p->count && p->docs[p->at + 1] >= doc; /* mostly, in lists that have most pages */
     return w->doc = is_next ? postings_next(p) : postings_seek(p, doc);

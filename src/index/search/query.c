@@ -514,7 +514,8 @@ static void parse(struct parser *p)
     p->last = LAST_NONE;
     p->has_or = p->has_not = false;
     buf_clear(&p->note);
-    *q = (struct query){.after_s = INT64_MIN, .before_s = INT64_MAX};
+    *q = (struct query){.after_s = INT64_MIN, .before_s = INT64_MAX, .language_count = p->speech.language_count};
+    memcpy(q->languages, p->speech.languages, sizeof(q->languages));
     /* Each atom has a term at least, and each clause an atom. */
     q->clauses = arena_alloc(p->arena, p->terms_max * sizeof(*q->clauses));
     q->excluded.atoms = arena_alloc(p->arena, bytes);

@@ -22,6 +22,7 @@
 
 /* That words are stemmed in, none included: there are 28 stemmers, one of them for three codes. */
 #define QUERY_LANGUAGES_MAX 32
+#define QUERY_ANY UINT32_MAX
 
 typedef enum atom_kind {
     ATOM_WORDS, /* one word, or several in a row (a phrase) */
@@ -35,6 +36,9 @@ enum { ATOM_ANYWHERE = 0, ATOM_TITLE = 1, ATOM_URL = 2 };
 struct query_word {
     struct span *terms;
     unsigned term_count;
+    /* For each term in which pages it stands for the word: a bit for each of the query's languages, QUERY_ANY in all.
+     * NULL: all of them in all pages. */
+    uint32_t *languages;
     bool is_prefix; /* the one CJK character at the end of an atom: any term that begins with terms[0], the only one */
     struct span source; /* as typed */
 };
@@ -62,8 +66,11 @@ struct query {
     struct query_clause excluded; /* none of its atoms may match */
     int64_t after_s, before_s;    /* changed > after_s, changed < before_s; INT64_MIN, INT64_MAX: any */
     lang_code lang;               /* of lang: when there is just one, else 0 */
-    struct span note;             /* what was ignored, for people; or empty */
-    unsigned term_count;          /* places, wholes and special terms; a place counts once whatever its languages */
+    /* What the bits of query_word.languages stand for. */
+    lang_code languages[QUERY_LANGUAGES_MAX];
+    unsigned language_count;
+    struct span note;    /* what was ignored, for people; or empty */
+    unsigned term_count; /* places, wholes and special terms; a place counts once whatever its languages */
 };
 
 struct query_opts {

@@ -11,24 +11,43 @@ struct places {
     struct query_word *whole;
 };
 
-static void add_term(const struct query_speech *sp, struct query_word *w, struct span term)
+static void add_term(const struct query_speech *sp, struct query_word *w, struct span term, unsigned language)
 {
-    for (unsigned i = 0; i < w->term_count; i++)
-        if (span_eq(w->terms[i], term))
-            return;
-    w->terms[w->term_count++] = arena_copy(sp->arena, term);
+    unsigned i = 0;
+    while (i < w->term_count && !span_eq(w->terms[i], term))
+        i++;
+    if (i == w->term_count) {
+        w->languages[i] = 0;
+        w->terms[w->term_count++] = arena_copy(sp->arena, term);
+    }
+    w->languages[i] |= UINT32_C(1) << language;
 }
 
 static struct query_word word_new(const struct query_speech *sp, struct span source)
 {
     return (struct query_word){.terms = arena_alloc(sp->arena, sp->language_count * sizeof(struct span)),
+                               .languages = arena_alloc(sp->arena, sp->language_count * sizeof(uint32_t)),
                                .source = source};
+}
+
+/* The word as it was typed, and what all languages make of it, count everywhere. */
+static void free_terms(const struct query_speech *sp, struct query_word *w)
+{
+    uint32_t typed = UINT32_C(1) << (sp->language_count - 1), all = typed - 1;
+    bool is_limited = false;
+    for (unsigned i = 0; i < w->term_count; i++) {
+        if ((w->languages[i] & typed) || w->languages[i] == all)
+            w->languages[i] = QUERY_ANY;
+        is_limited |= w->languages[i] != QUERY_ANY;
+    }
+    if (!is_limited)
+        w->languages = NULL;
 }
 
 /* Adds what one language makes of the text. The first language says which places there are; the others only stem
  * otherwise, and a term of theirs that lies elsewhere is left out rather than tear the phrase. */
 static void add_language(const struct query_speech *sp, struct places *pl, struct span text, const struct token *t,
-                         size_t n)
+                         size_t n, unsigned language)
 {
     bool is_first = pl->words == NULL;
     if (is_first) {
@@ -46,7 +65,7 @@ static void add_language(const struct query_speech *sp, struct places *pl, struc
         while (at < pl->n && pl->positions[at] < t[i].position)
             at++;
         if (at < pl->n && pl->positions[at] == t[i].position && pl->words[at].source.p == source.p)
-            add_term(sp, &pl->words[at], t[i].term->text);
+            add_term(sp, &pl->words[at], t[i].term->text, language);
     }
 }
 
@@ -63,7 +82,8 @@ static void find_whole(const struct query_speech *sp, struct places *pl, struct 
             continue;
         pl->whole = ARENA_NEW(sp->arena, struct query_word);
         *pl->whole = word_new(sp, source);
-        add_term(sp, pl->whole, t[i].term->text);
+        add_term(sp, pl->whole, t[i].term->text, 0);
+        pl->whole->languages = NULL;
         return;
     }
 }
@@ -87,6 +107,7 @@ static void fix_last_character(struct places *pl)
     }
     last->is_prefix = true;
     last->term_count = 1;
+    last->languages = NULL;
 }
 
 /* Keeps the longest run of places without a gap, which a word too long to be a term leaves. */
@@ -116,10 +137,12 @@ void query_words(const struct query_speech *sp, struct span text, struct query_a
         analyze_begin(sp->an);
         end = analyze_text(sp->an, text, sp->languages[i], 0);
         struct token *t = analyze_tokens(sp->an, &n);
-        add_language(sp, &pl, text, t, n);
+        add_language(sp, &pl, text, t, n, i);
         if (i + 1 == sp->language_count)
             find_whole(sp, &pl, text, t, n);
     }
+    for (unsigned i = 0; i < pl.n; i++)
+        free_terms(sp, &pl.words[i]);
     *has_gap = pl.n == 0 ? end > 0 : pl.positions[0] != 0 || pl.positions[pl.n - 1] + 1 != end;
     fix_last_character(&pl);
     *has_gap |= keep_longest_run(&pl);

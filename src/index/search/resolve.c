@@ -127,8 +127,13 @@ static status take_word(struct resolver *r, const struct query_word *q, struct r
         st = take_prefix(r, q->terms[0], w);
     } else {
         w->terms = arena_alloc(r->a, (q->term_count ? q->term_count : 1) * sizeof(*w->terms));
-        for (unsigned i = 0; i < q->term_count && st == ST_OK; i++)
+        if (q->languages)
+            w->languages = arena_alloc(r->a, q->term_count * sizeof(*w->languages));
+        for (unsigned i = 0; i < q->term_count && st == ST_OK; i++) {
+            if (q->languages)
+                w->languages[w->term_count] = q->languages[i];
             st = take_term(r, q->terms[i], w);
+        }
     }
     if (st == ST_OK && w->term_count)
         w->idf = rank_idf(r->s->all_docs, w->df < r->s->all_docs ? w->df : r->s->all_docs);
@@ -199,6 +204,8 @@ status resolve(struct arena *a, const struct index_snapshot *s, const struct que
 {
     struct resolved res = {.snapshot = s, .after_s = q->after_s, .before_s = q->before_s};
     struct resolver r = {.a = a, .s = s, .out = &res, .prefix_room = RESOLVE_TERMS_MAX / 2};
+    res.languages = memcpy(arena_alloc(a, sizeof(q->languages)), q->languages, sizeof(q->languages));
+    res.language_count = q->language_count;
     r.columns = arena_alloc(a, RESOLVE_TERMS_MAX * sizeof(struct term_info *));
     res.clauses = arena_alloc(a, (q->clause_count + 1u) * sizeof(*res.clauses));
     for (unsigned i = 0; i < q->clause_count; i++) {

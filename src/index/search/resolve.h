@@ -14,6 +14,7 @@
 
 struct res_word {
     struct span *terms;
+    uint32_t *languages; /* as in query_word */
     unsigned term_count;
     unsigned first; /* number of terms[0]; the others follow: see resolved_info */
     uint64_t df;
@@ -34,6 +35,8 @@ struct res_clause {
 
 struct resolved {
     const struct index_snapshot *snapshot;
+    const lang_code *languages; /* of the query: what the bits of res_word.languages stand for */
+    unsigned language_count;
     struct res_clause *clauses;
     unsigned clause_count;
     struct res_clause excluded;
@@ -54,4 +57,13 @@ static inline const struct term_info *resolved_infos(const struct resolved *r, u
                                                      const struct res_word *word)
 {
     return r->infos + (size_t)part * r->term_count + word->first;
+}
+
+/* In pages of this language the terms count whose bits have one of these. Of a page in no known language all do. */
+static inline uint32_t resolved_language_bits(const struct resolved *r, lang_code lang)
+{
+    uint32_t bits = lang ? 0 : QUERY_ANY;
+    for (unsigned i = 0; lang && i < r->language_count; i++)
+        bits |= r->languages[i] == lang ? UINT32_C(1) << i : 0;
+    return bits;
 }

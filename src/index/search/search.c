@@ -37,6 +37,7 @@ struct search {
     struct matcher matcher;
     struct topk top;
     struct snippet_term *terms;
+    uint32_t *term_languages; /* that each of them counts in: see query_word */
     size_t term_count;
     int64_t start_us, until_us;
     struct search_result *out;
@@ -138,14 +139,30 @@ static void gather_terms(struct search *se)
 {
     const struct resolved *r = &se->resolved;
     se->terms = arena_alloc(&se->work, (r->term_count + 1u) * sizeof(*se->terms));
+    se->term_languages = arena_alloc(&se->work, (r->term_count + 1u) * sizeof(*se->term_languages));
     for (unsigned c = 0; c < r->clause_count; c++) {
         for (unsigned i = 0; i < r->clauses[c].atom_count; i++) {
             const struct res_atom *atom = &r->clauses[c].atoms[i];
             for (unsigned w = 0; w < atom->word_count && !atom->is_special; w++)
-                for (unsigned t = 0; t < atom->words[w].term_count; t++)
+                for (unsigned t = 0; t < atom->words[w].term_count; t++) {
+                    const uint32_t *languages = atom->words[w].languages;
+                    se->term_languages[se->term_count] = languages ? languages[t] : QUERY_ANY;
                     se->terms[se->term_count++] = (struct snippet_term){atom->words[w].terms[t], atom->words[w].idf};
+                }
         }
     }
+}
+
+/* Those that count in a page of this language. */
+static struct snippet_term *terms_in(struct search *se, lang_code lang, size_t *n)
+{
+    uint32_t bits = resolved_language_bits(&se->resolved, lang);
+    struct snippet_term *terms = arena_alloc(&se->page, (se->term_count + 1) * sizeof(*terms));
+    *n = 0;
+    for (size_t i = 0; i < se->term_count; i++)
+        if (se->term_languages[i] == QUERY_ANY || (se->term_languages[i] & bits))
+            terms[(*n)++] = se->terms[i];
+    return terms;
 }
 
 /* Without its query and fragment; of a URL without a path its host. */
@@ -201,11 +218,13 @@ static status show(struct search *se, const struct topk_item *item, struct searc
     struct span text = d.text;
     if (d.is_keywords)
         text.n = 0; /* words without their order make no snippet */
-    snippet_mark(se->a, se->an, title, lang, se->terms, se->term_count, TITLE_BYTES, &hit->title);
+    size_t term_count;
+    const struct snippet_term *terms = terms_in(se, lang, &term_count);
+    snippet_mark(se->a, se->an, title, lang, terms, term_count, TITLE_BYTES, &hit->title);
     if (cpu_clock_us() > se->until_us)
         se->out->is_partial = true;
     else if (!(d.flags & PAGE_NOSNIPPET))
-        snippet_make(se->a, se->an, text, d.description, lang, se->terms, se->term_count,
+        snippet_make(se->a, se->an, text, d.description, lang, terms, term_count,
                      se->o->snippet_bytes ? se->o->snippet_bytes : SNIPPET_BYTES, &hit->snippet);
     return ST_OK;
 }

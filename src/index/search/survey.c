@@ -51,8 +51,9 @@ static struct price part_price(const struct resolved *q, unsigned part)
 static bool is_one_term(const struct resolved *q)
 {
     return q->clause_count == 1 && q->clauses[0].atom_count == 1 && q->clauses[0].atoms[0].word_count == 1 &&
-           q->clauses[0].atoms[0].words[0].term_count == 1 && q->clauses[0].atoms[0].field == ATOM_ANYWHERE &&
-           q->excluded.atom_count == 0 && q->after_s == INT64_MIN && q->before_s == INT64_MAX;
+           q->clauses[0].atoms[0].words[0].term_count == 1 && !q->clauses[0].atoms[0].words[0].languages &&
+           q->clauses[0].atoms[0].field == ATOM_ANYWHERE && q->excluded.atom_count == 0 && q->after_s == INT64_MIN &&
+           q->before_s == INT64_MAX;
 }
 
 /* Of a single term the frequency says it, but for the dead: these are looked up one by one. */

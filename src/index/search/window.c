@@ -28,12 +28,14 @@ static bool next_run(struct postings *p, uint32_t from, uint32_t end, uint32_t *
     return true;
 }
 
-static void fill_term(struct window at, struct postings *p, uint64_t *bits)
+static void fill_term(struct window at, struct word_cursor *w, unsigned alt, uint64_t *bits)
 {
+    struct postings *p = &w->alts[alt];
     uint32_t to, from = at.base;
     while (next_run(p, from, at.end, &to)) {
         for (uint32_t i = p->at; i < to; i++)
-            set_bit(bits, p->docs[i] - at.base);
+            if (word_counts_in(w, alt, p->docs[i]))
+                set_bit(bits, p->docs[i] - at.base);
         from = p->docs[to - 1] + 1;
     }
 }
@@ -41,15 +43,17 @@ static void fill_term(struct window at, struct postings *p, uint64_t *bits)
 static void settle(struct word_cursor *w)
 {
     uint32_t least = POSTINGS_END;
-    for (unsigned i = 0; i < w->alt_count; i++)
+    for (unsigned i = 0; i < w->alt_count; i++) {
+        word_settle(w, i);
         least = w->alts[i].doc < least ? w->alts[i].doc : least;
+    }
     w->doc = least;
 }
 
 void window_fill(struct window at, struct word_cursor *w, window_bits bits)
 {
     for (unsigned i = 0; i < w->alt_count; i++)
-        fill_term(at, &w->alts[i], bits);
+        fill_term(at, w, i, bits);
     settle(w);
 }
 
@@ -95,6 +99,8 @@ static void score_terms(struct matcher *m, struct window at, struct word_cursor 
             if (!postings_counts(p))
                 break;
             for (uint32_t i = p->at; i < to; i++) {
+                if (!word_counts_in(w, k, p->docs[i]))
+                    continue;
                 uint32_t slot = p->docs[i] - at.base;
                 bool is_new = !(bits[slot >> 6] >> (slot & 63) & 1);
                 body[slot] = is_new ? p->body[i] : body[slot] + p->body[i];
@@ -115,8 +121,9 @@ static void score_terms(struct matcher *m, struct window at, struct word_cursor 
 bool window_score(struct matcher *m, struct window at, struct word_cursor *w, double need, window_bits bits,
                   double scores[WINDOW_DOCS])
 {
-    bool left_out = w->alt_count == 1 && score_term(m, at, w, need, bits, scores);
-    if (w->alt_count > 1)
+    bool is_one = w->alt_count == 1 && !w->limits;
+    bool left_out = is_one && score_term(m, at, w, need, bits, scores);
+    if (!is_one)
         score_terms(m, at, w, bits, scores);
     settle(w);
     return left_out;

@@ -222,6 +222,14 @@ status segment_doc(const struct segment *s, uint32_t doc, struct doc_row *out)
     return ST_OK;
 }
 
+lang_code segment_doc_language(const struct segment *s, uint32_t doc)
+{
+    const unsigned char *p =
+        doc < s->docs ? chunked_get(&s->files[FILE_DOCS], CHUNKED_HEADER_BYTES + ROW_BYTES * (uint64_t)doc, ROW_BYTES)
+                      : NULL;
+    return p ? (lang_code)(p[48] | p[49] << 8) : 0;
+}
+
 const uint8_t *segment_codes(const struct segment *s)
 {
     return s->codes;

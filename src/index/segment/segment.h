@@ -71,6 +71,8 @@ uint8_t segment_prior_max(const struct segment *s);
 uint32_t segment_newest(const struct segment *s); /* largest `changed` */
 
 MUST_USE status segment_doc(const struct segment *s, uint32_t doc, struct doc_row *out);
+/* Of the row only the language; 0 where it cannot be read. */
+lang_code segment_doc_language(const struct segment *s, uint32_t doc);
 /* Length and prior code of every document, two bytes each, for the inner loop; checked as a whole when opened. */
 const uint8_t *segment_codes(const struct segment *s);
 /* ST_NOT_FOUND. The last of them when several documents were written with one key. */
