@@ -30,6 +30,9 @@ static const struct text_case {
     {"case", "en", "CATS Cats cats", "0:cat 1:cat 2:cat 3"},
     {"no language", "", "cats sleeping", "0:cats 1:sleeping 2"},
     {"a language without stemmer", "pl", "cats", "0:cats 1"},
+    {"no stem of one letter", "fr", "l'ls js cs", "0:l 1:ls 2:js 3:cs 4"},
+    {"no stem of one letter, Serbian", "sr", "io", "0:io 1"},
+    {"no stem of one letter, Turkish", "tr", "ide", "0:ide 1"},
     {"numbers", "en", "3.14 10,000 2024-05-01", "0:3 1:14 2:10 3:000 4:2024 5:05 6:01 7"},
     {"superscripts and footnotes are no words", "en", "word¹ x²", "0:word 1:x 2"},
 

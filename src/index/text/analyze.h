@@ -35,7 +35,7 @@
 #define ANALYZE_TERM_MAX 64
 #define ANALYZE_TEXT_MAX (8u << 20) /* bytes of a text that are looked at: more than a page may have */
 #define ANALYZE_VERSION \
-    3 /* of the rules, special terms included; indexes made with another are made anew from the stored pages */
+    4 /* of the rules, special terms included; indexes made with another are made anew from the stored pages */
 
 /* A language as a number: up to three letters of its code ("en", "fil"), 5 bits each; 0: not known. */
 typedef uint16_t lang_code;

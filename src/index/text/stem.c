@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <libstemmer.h>
 
+#include "base/utf8.h"
+
 #define CODE2(a, b) (((a) - 'a' + 1) | ((b) - 'a' + 1) << 5)
 
 /* Every algorithm of libstemmer 2.2 but "porter", which is an older "english". The number of a stemmer is its place
@@ -98,6 +100,14 @@ static struct span put_accent_back(lang_code lang, struct span word, char out[AN
     return word;
 }
 
+static bool is_letter_or_less(struct span s)
+{
+    size_t at = 0;
+    if (s.n)
+        utf8_next(s, &at, NULL);
+    return at == s.n;
+}
+
 struct span stem_word(struct stems *s, unsigned number, struct span word)
 {
     char room[ANALYZE_TERM_MAX + ENDING_GROWS];
@@ -110,7 +120,8 @@ struct span stem_word(struct stems *s, unsigned number, struct span word)
         return word;
     struct span accented = put_accent_back(languages[number - 1], word, room);
     const sb_symbol *stem = sb_stemmer_stem(s->made[number], (const sb_symbol *)accented.p, (int)accented.n);
-    int n = stem ? sb_stemmer_length(s->made[number]) : 0;
-    /* An empty stem would make different words the same. */
-    return n > 0 ? span_of(stem, (size_t)n) : word;
+    struct span out = span_of(stem, stem ? (size_t)sb_stemmer_length(s->made[number]) : 0);
+    /* Nothing, or one letter, would make different words the same: "ls" and "js" are no plurals of the articles in
+     * "l'homme" and "j'ai". */
+    return is_letter_or_less(out) ? word : out;
 }
