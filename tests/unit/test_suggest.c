@@ -137,6 +137,8 @@ static void puts_words_right(void **state)
         {"dattabasse", "database"}, /* two letters */
         {"\"runing databse\" -x", "\"running database\" -x"},
         {"title:databse site:a.example", "title:database site:a.example"},
+        {"kunern", ""},       /* "runern" would be "run" in German, and is nobody's "running" */
+        {"Hausre", "Häuser"}, /* accents cost nothing */
         {"databaserunning", "database running"},
         {"data base", "database"},
         {"post gresql", "postgresql"},

@@ -187,28 +187,39 @@ static bool is_better_form(const struct form *x, const struct form *y)
     return x->count != y->count ? x->count > y->count : x->text.n < y->text.n;
 }
 
+/* Without case and accents. */
+static struct span folded(struct suggester *su, struct span form)
+{
+    size_t n;
+    analyze_begin(su->an);
+    analyze_text(su->an, form, 0, 0);
+    const struct token *t = analyze_tokens(su->an, &n);
+    for (size_t i = 0; i < n; i++)
+        if (t[i].bytes == form.n) /* the word, or the whole of an identifier */
+            return t[i].term->text;
+    return form;
+}
+
 /* The spelling of a term that is nearest to what was typed, of these the most frequent, then the shortest; empty when
- * no page that was looked at has it in its text. */
-static status write_out(struct suggester *su, struct span term, struct span typed, struct span *out)
+ * no page that was looked at has one in its text that costs at most `max`: stems may be near and their words not, as
+ * "gath" of "gather" is to "path". */
+static status write_out(struct suggester *su, struct span term, struct span typed, int max, struct span *out)
 {
     struct forms f = {0};
-    unsigned pages = 0, best = 0;
-    int best_cost = NEAR_NEVER + 1;
+    unsigned pages = 0, best = FORMS_MAX;
+    int best_cost = max + 1;
     status st = ST_OK;
     *out = SPAN("");
     for (unsigned i = 0; i < su->near.snapshot->part_count && st == ST_OK && pages < PAGES_MAX; i++)
         st = read_pages(su, &f, i, term, &pages);
     for (unsigned i = 0; i < f.n && st == ST_OK; i++) {
-        struct buf form = {0};
-        put_word(&form, f.form[i].text, SPAN(""));
-        int cost = near_cost(typed, buf_span(&form), 4 * NEAR_TWO);
-        if (cost < best_cost || (cost == best_cost && is_better_form(&f.form[i], &f.form[best]))) {
+        int cost = near_cost(typed, folded(su, f.form[i].text), max);
+        if (cost < best_cost || (cost == best_cost && best < FORMS_MAX && is_better_form(&f.form[i], &f.form[best]))) {
             best = i;
             best_cost = cost;
         }
-        buf_done(&form);
     }
-    if (st == ST_OK && f.n)
+    if (st == ST_OK && best < FORMS_MAX)
         *out = f.form[best].text;
     return st;
 }
@@ -257,7 +268,7 @@ static status fix_word(struct suggester *su, const struct typed *t)
         uint64_t more = c->cost <= NEAR_ONE ? FAR_MORE : 3 * FAR_MORE;
         if (c->df <= t->df * more)
             continue;
-        st = write_out(su, c->term, t->folded, &with);
+        st = write_out(su, c->term, t->folded, NEAR_TWO, &with);
         if (with.n) {
             score = c->score;
             break;
@@ -288,7 +299,7 @@ static status join_words(struct suggester *su, const struct typed *t, const stru
     buf_put(&b, next->folded);
     status st = near_word_df(&su->near, buf_span(&b), &term, &df);
     if (st == ST_OK && df > least * FAR_MORE)
-        st = write_out(su, term, buf_span(&b), &with);
+        st = write_out(su, term, buf_span(&b), NEAR_TWO, &with);
     buf_done(&b);
     if (st == ST_OK && with.n) {
         add_fix(su, span_of(x.p, (size_t)(y.p + y.n - x.p)), with);
