@@ -25,6 +25,7 @@ struct results {
     struct span query;
     uint64_t page;
     bool is_unfolded; /* near-duplicates each on their own */
+    bool has_more;    /* results after this page */
     struct search_result found;
     int64_t took_us;
 };
@@ -249,11 +250,13 @@ static void put_page_link(struct results *x, uint64_t page, const char *text, co
 static void put_paging(struct results *x)
 {
     const struct search_result *f = &x->found;
-    /* Folding leaves fewer hits than pages match; a page that is not full is the last. */
+    /* Folding leaves fewer hits than pages match, and the total may be an estimate. */
     uint64_t last = (f->total + PAGE_HITS - 1) / PAGE_HITS;
-    last = last > PAGES_MAX ? PAGES_MAX : last;
-    if (f->hit_count < PAGE_HITS)
+    if (!x->has_more)
         last = x->page;
+    else if (last <= x->page)
+        last = x->page + 1;
+    last = last > PAGES_MAX ? PAGES_MAX : last;
     if (last <= 1)
         return;
     uint64_t from = x->page > PAGES_AROUND + 1 ? x->page - PAGES_AROUND : 1;
@@ -456,7 +459,7 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
         struct search_opts o = {.query = x.query,
                                 .analyzer = r->analyzer,
                                 .offset = (unsigned)(x.page - 1) * PAGE_HITS,
-                                .limit = PAGE_HITS,
+                                .limit = PAGE_HITS + (x.page < PAGES_MAX), /* is there one more? */
                                 .now = clock_wall(),
                                 .with_snippets = true,
                                 .with_facets = true,
@@ -465,6 +468,8 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
                                 .group_of = groups_translate,
                                 .group_arg = groups};
         st = run_search(r, snap, &o, &x.found, &x.took_us);
+        x.has_more = x.found.hit_count > PAGE_HITS;
+        x.found.hit_count = x.has_more ? PAGE_HITS : x.found.hit_count;
     }
     if (st == ST_OK) {
         page_headers(ans, PAGE_HTML, "private, no-cache");

@@ -93,6 +93,32 @@ static void pages_answer(void **state)
     serve_free(NULL);
 }
 
+/* 20 pages, and 6 that are like one of them: the second page of results is full, and the last. */
+static void folded_results_end_where_they_end(void **state)
+{
+    char dir[TEST_PATH];
+    test_path(dir, "index");
+    struct index *ix = test_index_open(dir);
+    for (uint64_t i = 1; i <= 26; i++) {
+        struct test_page p = {.key = i, .fetch_number = i, .group = i >= 20 ? 1 : 0, .changed = TEST_NOW};
+        p.url = SPAN("https://garden.example/");
+        p.site = SPAN("garden.example");
+        p.text = SPAN("A spider weaves a web");
+        test_page_add(ix, &p);
+    }
+    CHECK_STATUS("commit", index_commit(ix, 26), ST_OK);
+    index_close(ix);
+    struct serve *s = start((struct serve_opts){0});
+    const struct ask_case cases[] = {
+        {"GET", "/search?q=spider", "", 200, "rel=\"next\"", NULL},
+        {"GET", "/search?q=spider&page=2", "", 200, "rel=\"prev\"", "rel=\"next\""},
+        {"GET", "/search?q=spider&page=2&similar=1", "", 200, "rel=\"next\"", NULL},
+        {"GET", "/search?q=spider&page=3&similar=1", "", 200, "rel=\"prev\"", "rel=\"next\""},
+    };
+    check_cases(s, cases, sizeof(cases) / sizeof(*cases));
+    serve_free(s);
+}
+
 static void every_answer_says_what_browsers_may_do(void **state)
 {
     struct serve *s = start((struct serve_opts){0});
@@ -309,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(pages_answer),
+        TEST_IN_FOLDER(folded_results_end_where_they_end),
         TEST_IN_FOLDER(every_answer_says_what_browsers_may_do),
         TEST_IN_FOLDER(files_are_kept_for_ever_and_compressed),
         TEST_IN_FOLDER(known_results_are_not_sent_twice),
