@@ -16,7 +16,7 @@ static size_t terms_of(const char *words, struct snippet_term out[TERMS_MAX])
     size_t n = 0;
     while (n < TERMS_MAX && span_split(&rest, ' ', &part))
         if (part.n) {
-            out[n] = (struct snippet_term){part, 4.0 - 0.1 * (double)n};
+            out[n] = (struct snippet_term){part, 4.0 - 0.1 * (double)n, (unsigned char)*part.p >= 0xe0};
             n++;
         }
     return n;
@@ -84,6 +84,8 @@ static void marks_stems_and_identifiers(void **state)
     check_snippet("whole and part", SPAN("see pg_stat_activity there"), "", "stat pg_stat_activity", 240,
                   "see [pg_stat_activity] there");
     check_snippet("pairs", SPAN("これは日本語の文です"), "", "日本 本語", 240, "これは[日本語]の文です");
+    check_snippet("pairs alone", SPAN("日本の本語と日本語と本日"), "", "日本 本語", 240, "日本の本語と[日本語]と本日");
+    check_snippet("only pairs alone", SPAN("日本の本語"), "", "日本 本語", 240, "[日本]の[本語]");
 }
 
 #define FILLER "Nothing of note is said in this sentence, which is only here to take room. "

@@ -5,6 +5,7 @@
 #include "index/search/search.h"
 
 #include "base/table.h"
+#include "base/utf8.h"
 #include "index/search/execute.h"
 #include "index/search/facets.h"
 #include "index/segment/name.h"
@@ -13,6 +14,7 @@
 #include "index/search/snippet.h"
 #include "index/search/suggest.h"
 #include "index/search/survey.h"
+#include "index/text/fold.h"
 #include "web/media.h"
 
 #define LANGUAGES (QUERY_LANGUAGES_MAX - 1) /* of the collection, that words are stemmed in: pages have only stems */
@@ -135,6 +137,21 @@ static status count(struct search *se, const struct execution *x)
 
 /* ---- showing ---- */
 
+/* A pair of characters out of a longer run, which nothing else in the query asks for. */
+static void find_pairs(struct search *se)
+{
+    for (size_t i = 0; i < se->term_count; i++)
+        for (size_t k = 0; k < se->term_count && se->terms[i].is_pair; k++)
+            if (k != i && span_eq(se->terms[i].text, se->terms[k].text))
+                se->terms[i].is_pair = se->terms[k].is_pair = false;
+}
+
+static bool is_dense(struct span term)
+{
+    size_t at = 0;
+    return term.n && fold_class(utf8_next(term, &at, NULL)) == CHAR_DENSE;
+}
+
 static void gather_terms(struct search *se)
 {
     const struct resolved *r = &se->resolved;
@@ -147,10 +164,13 @@ static void gather_terms(struct search *se)
                 for (unsigned t = 0; t < atom->words[w].term_count; t++) {
                     const uint32_t *languages = atom->words[w].languages;
                     se->term_languages[se->term_count] = languages ? languages[t] : QUERY_ANY;
-                    se->terms[se->term_count++] = (struct snippet_term){atom->words[w].terms[t], atom->words[w].idf};
+                    struct span term = atom->words[w].terms[t];
+                    bool is_pair = atom->word_count > 1 && is_dense(term);
+                    se->terms[se->term_count++] = (struct snippet_term){term, atom->words[w].idf, is_pair};
                 }
         }
     }
+    find_pairs(se);
 }
 
 /* Those that count in a page of this language. */

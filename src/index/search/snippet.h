@@ -10,6 +10,7 @@
 struct snippet_term {
     struct span text;
     double weight;
+    bool is_pair; /* two characters of a longer word: they are that word only next to another pair of it */
 };
 
 /* The best window or two (joined by an ellipsis) of about `bytes` bytes: many different terms, whole phrases, the start

@@ -222,6 +222,39 @@ static void sort_hits(struct hit *h, size_t n)
     }
 }
 
+static bool is_pair(const struct finder *f, size_t i)
+{
+    return f->wanted.terms[f->hits[i].term].is_pair;
+}
+
+/* Pairs follow each other by one place, each with the second character of the one before. */
+static bool is_alone(const struct finder *f, size_t i)
+{
+    const struct hit *h = &f->hits[i];
+    bool before = i > 0 && is_pair(f, i - 1) && h[-1].position + 1 == h->position;
+    bool after = i + 1 < f->hit_count && is_pair(f, i + 1) && h->position + 1 == h[1].position;
+    return !before && !after;
+}
+
+/* Of "ファイル" the first pair is also in "バッファ", which is another word. Where all of them are alone they stay: the
+ * word may stand where nobody looked. */
+static void drop_lonely_pairs(struct finder *f)
+{
+    size_t kept = 0, lonely = 0, pairs = 0;
+    bool *drop = mem_alloc(f->hit_count + 1);
+    for (size_t i = 0; i < f->hit_count; i++) {
+        pairs += is_pair(f, i);
+        drop[i] = is_pair(f, i) && is_alone(f, i);
+        lonely += drop[i];
+    }
+    for (size_t i = 0; i < f->hit_count && lonely < pairs; i++)
+        if (!drop[i])
+            f->hits[kept++] = f->hits[i];
+    if (lonely < pairs)
+        f->hit_count = kept;
+    free(drop);
+}
+
 static void look_at_lines(struct finder *f, struct span text)
 {
     uint32_t prose = 0;
@@ -253,6 +286,7 @@ void finder_init(struct finder *f, struct arena *a, struct analyzer *an, struct 
     else
         find_slices(f, an, text, lang);
     sort_hits(f->hits, f->hit_count);
+    drop_lonely_pairs(f);
     look_at_lines(f, text);
 }
 
