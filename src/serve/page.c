@@ -32,7 +32,7 @@ void page_form(struct buf *out, struct span query, bool is_large)
     buf_printf(out,
                "<form class=\"search%s\" role=\"search\" action=\"/search\" method=\"get\">"
                "<label class=\"vh\" for=\"q\">Search words</label>"
-               "<input id=\"q\" name=\"q\" type=\"search\" value=\"",
+               "<input id=\"q\" name=\"q\" type=\"search\" dir=\"auto\" value=\"",
                is_large ? " large" : "");
     html_text(out, query);
     buf_printf(out,

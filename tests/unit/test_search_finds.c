@@ -204,6 +204,43 @@ static void hits_show_pages(void **state)
     arena_done(&a);
 }
 
+/* A title is a link: there must be something to click on. */
+static void titles_can_be_seen(void **state)
+{
+    static const struct {
+        const char *title, *shown;
+    } cases[] = {
+        {"", "page.html"},
+        {" \xc2\xa0\xe2\x80\x8b\xe3\x80\x80 ", "page.html"}, /* blanks of all kinds, one without width */
+        {"\xe2\x80\xae\xef\xbb\xbf", "page.html"},           /* right to left, and a byte order mark */
+        {"***", "***"},
+        {"\xe2\x80\x8bx", "\xe2\x80\x8bx"},
+    };
+    struct arena a;
+    char path[TEST_PATH];
+    arena_init(&a);
+    test_path(path, "titles");
+    struct index *ix = test_index_open(path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct test_page p = {.key = i + 1, .fetch_number = i + 1, .url = SPAN("https://a.example/page.html?x#y")};
+        p.site = SPAN("a.example");
+        p.title = span_str(cases[i].title);
+        p.text = test_printf(&a, "page%zu", i);
+        test_page_add(ix, &p);
+    }
+    CHECK_STATUS("commit", index_commit(ix, 1), ST_OK);
+    index_close(ix);
+    struct index_snapshot *s = test_snapshot(path);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct search_opts o = {.query = test_printf(&a, "page%zu", i), .with_snippets = true};
+        struct search_result r = run(s, &o, &a);
+        CHECK(cases[i].title, r.hit_count == 1);
+        CHECK_SPAN(cases[i].title, r.hits[0].title.text, span_str(cases[i].shown));
+    }
+    index_snapshot_free(s);
+    arena_done(&a);
+}
+
 static void hits_show_fields_and_what_is_known_by_words(void **state)
 {
     struct index_snapshot *s = hand_index();
@@ -438,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(finds_what_is_asked_for),
         TEST_IN_FOLDER(hits_show_pages),
+        TEST_IN_FOLDER(titles_can_be_seen),
         TEST_IN_FOLDER(finds_words_of_every_language),
         TEST_IN_FOLDER(stems_stay_in_their_language),
         TEST_IN_FOLDER(refuses_what_is_no_query),

@@ -229,7 +229,7 @@ static status show(struct search *se, const struct topk_item *item, struct searc
     hit->type = media ? media->name : "";
     copy_fields(se, &d, hit);
     struct span title = span_trim(d.title);
-    title = title.n ? arena_copy(se->a, title) : last_part(hit->url);
+    title = fold_is_blank(title) ? last_part(hit->url) : arena_copy(se->a, title); /* people click on it */
     if (!se->o->with_snippets) {
         hit->title.text = title;
         return ST_OK;

@@ -258,3 +258,14 @@ void fold_value(struct span raw, struct buf *out)
         raw = span_from(raw, piece.n);
     }
 }
+
+bool fold_is_blank(struct span text)
+{
+    for (size_t at = 0; at < text.n;) {
+        utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)utf8_next(text, &at, NULL));
+        if (c != UTF8PROC_CATEGORY_ZS && c != UTF8PROC_CATEGORY_ZL && c != UTF8PROC_CATEGORY_ZP &&
+            c != UTF8PROC_CATEGORY_CC && c != UTF8PROC_CATEGORY_CF)
+            return false;
+    }
+    return true;
+}

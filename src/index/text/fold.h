@@ -19,6 +19,9 @@ char_class fold_class(uint32_t cp);
 /* Khmer coeng and Burmese virama: the letter after it belongs to the same stack. */
 bool fold_is_stacker(uint32_t cp);
 
+/* Is there nothing to see in it but blanks and characters that only steer others? */
+bool fold_is_blank(struct span text);
+
 #define FOLD_RAW_MAX 256 /* bytes of a word looked at; cut before the character that passes it */
 
 /* Folds a word of valid UTF-8, at most FOLD_RAW_MAX bytes: compatibility forms (NFKC), case, accents. Writes at most
