@@ -422,7 +422,7 @@ static void alerts_of_agent(struct admin *a, const struct c_agent *agent, struct
     struct alert *x;
     agent_presence p = agent_presence_of(a->c, agent);
     figures_of(a, agent->number, &f);
-    if (p == PRESENCE_AWAY && (x = add_alert(out, n, max, "away", agent->name))) {
+    if (agent_is_missed(a->c, agent) && (x = add_alert(out, n, max, "away", agent->name))) {
         if (agent->heard)
             snprintf(x->text, sizeof(x->text), "has not been heard for %lld min, in its working hours",
                      (long long)((clock_wall() - agent->heard) / 60000));

@@ -291,8 +291,8 @@ static int64_t move_after(const struct coord *c)
     return c->o.move_after_ms ? c->o.move_after_ms : COORD_MOVE_AFTER_MS;
 }
 
-/* It may be silent for so long. */
-static bool is_missed(const struct coord *c, const struct c_agent *a)
+/* For longer than it may be. */
+static bool is_silent(const struct coord *c, const struct c_agent *a)
 {
     int64_t most = 3 * poll_ms(a) + 30000;
     if (most > move_after(c)) /* somebody wants to know sooner */
@@ -302,7 +302,12 @@ static bool is_missed(const struct coord *c, const struct c_agent *a)
 
 bool agent_is_there(const struct coord *c, const struct c_agent *a)
 {
-    return a->is_joined && (a->poll || a->heard_mono) && !is_missed(c, a);
+    return a->is_joined && (a->poll || a->heard_mono) && !is_silent(c, a);
+}
+
+bool agent_is_missed(const struct coord *c, const struct c_agent *a)
+{
+    return a->is_joined && is_silent(c, a) && agent_is_in_hours(a, clock_wall());
 }
 
 bool agent_may_work(const struct coord *c, const struct c_agent *a)
@@ -383,7 +388,7 @@ void agent_remove(struct coord *c, struct c_agent *a)
 
 static void notice_absence(struct coord *c, struct c_agent *a, mono_ms now)
 {
-    bool is_away = a->is_joined && is_missed(c, a) && agent_is_in_hours(a, clock_wall());
+    bool is_away = agent_is_missed(c, a);
     if (is_away != a->was_away) {
         a->was_away = is_away;
         if (is_away)

@@ -36,6 +36,8 @@ bool agent_takes_more(const struct c_agent *a);
  * our disk. */
 bool agent_may_be_logged(struct c_agent *a);
 bool allowance_take(struct allowance *p, double per_s, double burst, mono_ms now);
+/* It should be there and is not. After a start of ours agents have the time of a silence to call again. */
+bool agent_is_missed(const struct coord *c, const struct c_agent *a);
 bool agent_is_there(const struct coord *c, const struct c_agent *a); /* heard within two polls, or its hours are over */
 bool agent_may_work(const struct coord *c, const struct c_agent *a); /* takes networks: joined, running, trusted */
 bool agent_is_in_hours(const struct c_agent *a, wall_ms at);

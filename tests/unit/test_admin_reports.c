@@ -111,6 +111,13 @@ static void alerts_say_what_is_wrong(void **state)
     a->heard_mono = clock_mono() - 1000;
     a->heard = clock_wall() - 1000;
     CHECK("away", has_alert(&h, "away"));
+    h.c->o.move_after_ms = 0; /* the coordinator was started anew: agents call again in a moment */
+    h.c->started = clock_mono();
+    a->heard_mono = a->answered_mono = 0;
+    CHECK("no alarm at the start", !has_alert(&h, "away"));
+    h.c->o.move_after_ms = 1000;
+    h.c->started -= 1000;
+    CHECK("but when nobody comes", has_alert(&h, "away"));
     CHECK_STATUS("hours", hours_parse(SPAN("mon 00:00-00:01"), &a->hours, NULL), ST_OK);
     if (!agent_is_in_hours(a, clock_wall())) /* but for one minute of the week */
         CHECK("silence outside the hours is no absence", !has_alert(&h, "away"));
