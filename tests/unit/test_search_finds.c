@@ -386,6 +386,31 @@ static void stems_stay_in_their_language(void **state)
     index_snapshot_free(s);
 }
 
+/* A stem that is frequent in another language makes the word no more frequent. */
+static void words_weigh_what_they_are_worth_in_their_language(void **state)
+{
+    struct arena a;
+    char path[TEST_PATH];
+    arena_init(&a);
+    test_path(path, "weights");
+    struct index *ix = test_index_open(path);
+    for (uint64_t i = 1; i <= 44; i++) {
+        struct test_page p = {
+            .key = i, .fetch_number = i, .url = SPAN("https://a.example/"), .site = SPAN("a.example")};
+        p.lang = i <= 40 ? SPAN("en") : SPAN("es");
+        p.text = i <= 20 ? SPAN("deb") : i <= 40 ? SPAN("deb often") : i == 41 ? SPAN("deben ir") : SPAN("zapato");
+        test_page_add(ix, &p);
+    }
+    CHECK_STATUS("commit", index_commit(ix, 1), ST_OK);
+    index_close(ix);
+    struct index_snapshot *s = test_snapshot(path);
+    struct search_result r = run(s, &(struct search_opts){.query = SPAN("deben OR often")}, &a);
+    CHECK("both", r.total == 21);
+    CHECK("the rarer word first", r.hits[0].key == 41);
+    index_snapshot_free(s);
+    arena_done(&a);
+}
+
 static void refuses_what_is_no_query(void **state)
 {
     char longest[SEARCH_QUERY_MAX + 2];
@@ -478,6 +503,7 @@ int main(void)
         TEST_IN_FOLDER(titles_can_be_seen),
         TEST_IN_FOLDER(finds_words_of_every_language),
         TEST_IN_FOLDER(stems_stay_in_their_language),
+        TEST_IN_FOLDER(words_weigh_what_they_are_worth_in_their_language),
         TEST_IN_FOLDER(refuses_what_is_no_query),
         TEST_IN_FOLDER(an_empty_index_has_no_answer),
         TEST_IN_FOLDER(finds_rows_in_long_pages),

@@ -390,14 +390,30 @@ static struct oracle_version *next_version(struct oracle *o, sqlite3_stmt *s)
     }
 }
 
+/* How many pages are in the languages of a term, or in none that is known. */
+static uint64_t most_pages(const struct oracle *o, const struct query *q, const struct query_word *w, unsigned term)
+{
+    uint64_t n = 0;
+    if (!w->languages || w->languages[term] == QUERY_ANY)
+        return UINT64_MAX;
+    for (size_t i = 0; i < o->version_count; i++) {
+        bool is_of = o->versions[i].lang == 0;
+        for (unsigned k = 0; k < q->language_count; k++)
+            is_of |= (w->languages[term] >> k & 1) && q->languages[k] == o->versions[i].lang;
+        n += is_of && o->versions[i].key;
+    }
+    return n;
+}
+
 /* Adds what a word scores to the pages that its atom matches. */
-static void add_word(struct oracle *o, const struct query_word *w)
+static void add_word(struct oracle *o, const struct query *q, const struct query_word *w)
 {
     struct buf text = {0};
     struct oracle_version *v;
     uint64_t df = 0;
     for (unsigned i = 0; i < w->term_count; i++) {
-        df += frequency(o, w->terms[i], w->is_prefix);
+        uint64_t all = frequency(o, w->terms[i], w->is_prefix), most = most_pages(o, q, w, i);
+        df += all < most ? all : most;
         if (!is_term_of(o, w, i))
             continue;
         buf_puts(&text, text.n ? " OR " : "");
@@ -414,7 +430,7 @@ static void add_word(struct oracle *o, const struct query_word *w)
     buf_done(&text);
 }
 
-static void add_atom(struct oracle *o, const struct query_atom *a)
+static void add_atom(struct oracle *o, const struct query *q, const struct query_atom *a)
 {
     struct buf text = {0};
     struct oracle_version *v;
@@ -430,7 +446,7 @@ static void add_atom(struct oracle *o, const struct query_atom *a)
         v->has_atom = true;
     sqlite3_finalize(s);
     for (unsigned i = 0; i < n; i++)
-        add_word(o, &words[i]);
+        add_word(o, q, &words[i]);
     buf_done(&text);
 }
 
@@ -456,7 +472,7 @@ static void search_in(struct oracle *o, const struct query *q, lang_code lang, s
         o->lang_bits |= q->languages[i] == lang ? UINT32_C(1) << i : 0;
     for (unsigned c = 0; c < q->clause_count; c++)
         for (unsigned i = 0; i < q->clauses[c].atom_count; i++)
-            add_atom(o, &q->clauses[c].atoms[i]);
+            add_atom(o, q, &q->clauses[c].atoms[i]);
     put_query(o, &text, q);
     sqlite3_stmt *s = match(o, "SELECT rowid FROM t WHERE t MATCH ?1", &text);
     while ((v = next_version(o, s)))

@@ -13,10 +13,35 @@ struct resolver {
     struct term_info **columns; /* RESOLVE_TERMS_MAX of them */
     struct resolved *out;
     size_t prefix_room; /* terms that prefixes may still bring */
+    /* Documents of each language of the query, and of none that is known. */
+    uint64_t docs[QUERY_LANGUAGES_MAX], docs_unknown;
 };
 
+static void count_languages(struct resolver *r)
+{
+    lang_code lang;
+    uint32_t docs;
+    for (unsigned p = 0; p < r->s->part_count; p++)
+        for (unsigned i = 0; segment_language(r->s->parts[p].segment, i, &lang, &docs) == ST_OK; i++) {
+            r->docs_unknown += lang ? 0 : docs;
+            for (unsigned k = 0; lang && k < r->out->language_count; k++)
+                r->docs[k] += r->out->languages[k] == lang ? docs : 0;
+        }
+}
+
+/* No more pages than there are in its languages have a term, however frequent it is in others. */
+static uint64_t most_pages(const struct resolver *r, uint32_t languages)
+{
+    uint64_t most = r->docs_unknown;
+    if (languages == QUERY_ANY)
+        return UINT64_MAX;
+    for (unsigned k = 0; k < r->out->language_count; k++)
+        most += languages >> k & 1 ? r->docs[k] : 0;
+    return most;
+}
+
 /* Looks the term up everywhere; keeps it when some part has it. */
-static status take_term(struct resolver *r, struct span text, struct res_word *w)
+static status take_term(struct resolver *r, struct span text, uint32_t languages, struct res_word *w)
 {
     unsigned parts = r->s->part_count;
     if (r->out->term_count == RESOLVE_TERMS_MAX) {
@@ -34,11 +59,12 @@ static status take_term(struct resolver *r, struct span text, struct res_word *w
             column[i].df = 0;
         df += column[i].df;
     }
+    uint64_t most = most_pages(r, languages);
     if (!df)
         return ST_OK;
     r->columns[r->out->term_count++] = column;
     w->terms[w->term_count++] = text;
-    w->df += df;
+    w->df += df < most ? df : most;
     return ST_OK;
 }
 
@@ -112,7 +138,7 @@ static status take_prefix(struct resolver *r, struct span prefix, struct res_wor
     r->prefix_room -= n;
     w->terms = arena_alloc(r->a, (n ? n : 1) * sizeof(*w->terms));
     for (size_t i = 0; i < n && st == ST_OK; i++)
-        st = take_term(r, l.terms[i].text, w);
+        st = take_term(r, l.terms[i].text, QUERY_ANY, w);
     free(l.terms);
     return st;
 }
@@ -132,7 +158,7 @@ static status take_word(struct resolver *r, const struct query_word *q, struct r
         for (unsigned i = 0; i < q->term_count && st == ST_OK; i++) {
             if (q->languages)
                 w->languages[w->term_count] = q->languages[i];
-            st = take_term(r, q->terms[i], w);
+            st = take_term(r, q->terms[i], q->languages ? q->languages[i] : QUERY_ANY, w);
         }
     }
     if (st == ST_OK && w->term_count)
@@ -206,6 +232,7 @@ status resolve(struct arena *a, const struct index_snapshot *s, const struct que
     struct resolver r = {.a = a, .s = s, .out = &res, .prefix_room = RESOLVE_TERMS_MAX / 2};
     res.languages = memcpy(arena_alloc(a, sizeof(q->languages)), q->languages, sizeof(q->languages));
     res.language_count = q->language_count;
+    count_languages(&r);
     r.columns = arena_alloc(a, RESOLVE_TERMS_MAX * sizeof(struct term_info *));
     res.clauses = arena_alloc(a, (q->clause_count + 1u) * sizeof(*res.clauses));
     for (unsigned i = 0; i < q->clause_count; i++) {

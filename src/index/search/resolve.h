@@ -1,7 +1,8 @@
 /* resolve.h - a query's words looked up in a snapshot: which terms exist, where their postings are, what they weigh.
  *
  * Document frequencies are summed over all segments, deleted documents included, and so is the number of documents, so
- * that a page's score does not depend on the segment it lies in. A word counts as often as its terms together. Words
+ * that a page's score does not depend on the segment it lies in. A word counts as often as its terms together, those
+ * of one language no more often than there are pages in it. Words
  * and atoms that nothing can match are gone; when a clause has no atom left, nothing matches the query. */
 #pragma once
 
