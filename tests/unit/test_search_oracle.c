@@ -397,7 +397,7 @@ static uint64_t most_pages(const struct oracle *o, const struct query *q, const 
     if (!w->languages || w->languages[term] == QUERY_ANY)
         return UINT64_MAX;
     for (size_t i = 0; i < o->version_count; i++) {
-        bool is_of = o->versions[i].lang == 0;
+        bool is_of = o->versions[i].lang == 0 && (w->languages[term] & 1);
         for (unsigned k = 0; k < q->language_count; k++)
             is_of |= (w->languages[term] >> k & 1) && q->languages[k] == o->versions[i].lang;
         n += is_of && o->versions[i].key;
@@ -467,7 +467,7 @@ static void search_in(struct oracle *o, const struct query *q, lang_code lang, s
     struct buf text = {0};
     struct oracle_version *v;
     o->lang = lang;
-    o->lang_bits = lang ? 0 : QUERY_ANY;
+    o->lang_bits = lang ? 0 : 1; /* of the most frequent one */
     for (unsigned i = 0; lang && i < q->language_count; i++)
         o->lang_bits |= q->languages[i] == lang ? UINT32_C(1) << i : 0;
     for (unsigned c = 0; c < q->clause_count; c++)

@@ -153,7 +153,7 @@ void matcher_open(struct matcher *m, unsigned part)
     m->part = part;
     m->at = &q->snapshot->parts[part];
     m->codes = segment_codes(m->at->segment);
-    m->tongues = (struct tongues){q, m->at->segment, 0, QUERY_ANY};
+    m->tongues = (struct tongues){q, m->at->segment, 0, resolved_language_bits(q, 0)};
     m->st = ST_OK;
     m->clause_count = q->clause_count;
     m->clauses = arena_alloc(&m->arena, (q->clause_count + 1u) * sizeof(*m->clauses));

@@ -32,7 +32,7 @@ static void count_languages(struct resolver *r)
 /* No more pages than there are in its languages have a term, however frequent it is in others. */
 static uint64_t most_pages(const struct resolver *r, uint32_t languages)
 {
-    uint64_t most = r->docs_unknown;
+    uint64_t most = languages & 1 ? r->docs_unknown : 0;
     if (languages == QUERY_ANY)
         return UINT64_MAX;
     for (unsigned k = 0; k < r->out->language_count; k++)

@@ -60,10 +60,11 @@ static inline const struct term_info *resolved_infos(const struct resolved *r, u
     return r->infos + (size_t)part * r->term_count + word->first;
 }
 
-/* In pages of this language the terms count whose bits have one of these. Of a page in no known language all do. */
+/* In pages of this language the terms count whose bits have one of these. A page in no known language, mostly a short
+ * one, is taken to be in the one that most are. */
 static inline uint32_t resolved_language_bits(const struct resolved *r, lang_code lang)
 {
-    uint32_t bits = lang ? 0 : QUERY_ANY;
+    uint32_t bits = lang ? 0 : 1;
     for (unsigned i = 0; lang && i < r->language_count; i++)
         bits |= r->languages[i] == lang ? UINT32_C(1) << i : 0;
     return bits;
