@@ -162,6 +162,15 @@ static void far_matches_are_found(void **state)
         buf_puts(&text, FILLER);
     check_snippet("at 50,000", buf_span(&text), "", "index", 60,
                   "The [index] comes late. Nothing of note is said in this\u2026");
+    /* What is in the window besides the first one is marked too. */
+    buf_clear(&text);
+    while (text.n < 50000)
+        buf_puts(&text, FILLER);
+    buf_puts(&text, "An index is an index. ");
+    while (text.n < 55000)
+        buf_puts(&text, FILLER);
+    check_snippet("twice at 50,000", buf_span(&text), "", "index", 60,
+                  "An [index] is an [index]. Nothing of note is said in this\u2026");
     buf_done(&text);
 }
 

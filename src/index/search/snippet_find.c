@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define TEXT_ENOUGH (16u << 10) /* no more than this, once every term was seen there */
+#define TEXT_ENOUGH (16u << 10) /* windows begin in no more than this, once every term was seen there */
+#define TEXT_AFTER (2u << 10)   /* and where the last was seen first, so much after it */
+#define TEXT_MARKED (1u << 10)  /* after that, for what is in the last window besides */
 #define SLICE (8u << 10)        /* analysed at a time */
 #define HITS_MAX 4096           /* kept of a text */
 #define TERMS_MAX 1024          /* what resolve.h allows */
@@ -60,11 +62,18 @@ static uint32_t add_piece(struct finder *f, struct analyzer *an, struct span pie
         f->hits = mem_grow(f->hits, &f->hit_cap, f->hit_count + 1, sizeof(*f->hits));
         f->hits[f->hit_count++] = (struct hit){
             .at = (uint32_t)base + t[i].at, .bytes = t[i].bytes, .position = t[i].position, .term = (uint16_t)term};
+        if (!f->seen[term] && f->enough < base + piece.n + TEXT_AFTER)
+            f->enough = base + piece.n + TEXT_AFTER;
         f->seen_count += !f->seen[term];
         f->seen[term] = true;
     }
     analyze_drop(an, 0);
     return position;
+}
+
+static bool has_enough(const struct finder *f, size_t at)
+{
+    return f->seen_count == f->wanted.n && at >= f->enough + TEXT_MARKED;
 }
 
 /* ---- passing over ---- */
@@ -175,8 +184,8 @@ static void find_chunks(struct finder *f, struct analyzer *an, const struct gate
         else
             position += c.words;
         at = c.end;
-        if (at >= TEXT_ENOUGH && f->seen_count == f->wanted.n)
-            break;
+        if (has_enough(f, at))
+            return;
     }
 }
 
@@ -203,8 +212,8 @@ static void find_slices(struct finder *f, struct analyzer *an, struct span text,
         size_t end = slice_end(text, at);
         position = add_piece(f, an, span_cut(text, at, end - at), at, lang, position);
         at = end;
-        if (at >= TEXT_ENOUGH && f->seen_count == f->wanted.n)
-            break;
+        if (has_enough(f, at))
+            return;
     }
 }
 
@@ -276,6 +285,7 @@ void finder_init(struct finder *f, struct arena *a, struct analyzer *an, struct 
 {
     struct gate gate;
     memset(f, 0, sizeof(*f));
+    f->enough = TEXT_ENOUGH;
     wanted_init(&f->wanted, a, terms, term_count);
     f->seen = memset(arena_alloc(a, f->wanted.n + 1), 0, f->wanted.n + 1);
     analyze_begin(an);

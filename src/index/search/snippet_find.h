@@ -27,6 +27,7 @@ struct finder {
     size_t hit_count, hit_cap;
     bool *seen; /* by term */
     size_t seen_count;
+    size_t enough; /* windows begin before this, where every term was seen: what is after it may not be known */
 };
 
 /* Looks through `text`; scratch memory is in the arena. */
