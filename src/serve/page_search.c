@@ -26,6 +26,7 @@ struct results {
     uint64_t page;
     bool is_unfolded; /* near-duplicates each on their own */
     bool has_more;    /* results after this page */
+    uint64_t like;    /* only this page and its near-duplicates; 0: all */
     struct search_result found;
     int64_t took_us;
 };
@@ -168,9 +169,9 @@ static void put_hit(struct results *x, const struct search_hit *h)
         dot = "<span class=\"dot\" aria-hidden=\"true\"> \xc2\xb7 </span>";
     }
     if (h->similar) {
-        buf_printf(out, "%s<a href=\"", dot);
-        put_search_href(out, x->query, x->page, true);
-        buf_printf(out, "\">%u similar</a>", h->similar);
+        buf_printf(out, "%s<a rel=\"nofollow\" href=\"", dot);
+        put_search_href(out, x->query, 1, false);
+        buf_printf(out, "&amp;like=%llu\">%u similar</a>", (unsigned long long)h->key, h->similar);
     }
     buf_puts(out, "</p></article></li>\n");
     buf_done(&href);
@@ -322,6 +323,13 @@ static void put_notices(struct results *x)
         html_text(out, f->suggestion);
         buf_puts(out, "</bdi></a>?</p>\n");
     }
+    if (x->like) {
+        buf_puts(out, "<p class=\"notice\">Only pages that are nearly the same as one of the results. <a href=\"");
+        put_search_href(out, x->query, 1, false);
+        buf_puts(out, "\">All results</a> <a href=\"");
+        put_search_href(out, x->query, 1, true);
+        buf_puts(out, "\">All, without folding</a></p>\n");
+    }
     if (x->is_unfolded) {
         buf_puts(out, "<p class=\"notice\">Similar pages are listed each on their own. <a href=\"");
         put_search_href(out, x->query, 1, false);
@@ -333,7 +341,7 @@ static void put_nothing(struct results *x)
 {
     struct buf *out = x->out;
     buf_puts(out, "<div class=\"nothing\"><h2>");
-    if (x->page > 1) {
+    if (x->page > 1 || x->like) {
         buf_puts(out, "No more results</h2><p><a href=\"");
         put_search_href(out, x->query, 1, x->is_unfolded);
         buf_puts(out, "\">Back to the first page</a></p></div>\n");
@@ -446,7 +454,8 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
     }
     bool is_page = request_number(r->arena, r->query, "page", 1, PAGES_MAX, &x.page) && x.page > 0;
     x.is_unfolded = span_is(request_param(r->arena, r->query, "similar"), "1");
-    status st = is_page && x.query.n <= SEARCH_QUERY_MAX ? corpus_snapshot(r->s->corpus, &snap) : ST_LIMIT;
+    bool is_like = request_number(r->arena, r->query, "like", 0, UINT64_MAX, &x.like) && (!x.like || x.page == 1);
+    status st = is_page && is_like && x.query.n <= SEARCH_QUERY_MAX ? corpus_snapshot(r->s->corpus, &snap) : ST_LIMIT;
     if (st == ST_OK)
         groups = groups_reader_get(r->s->groups);
     if (st == ST_OK && page_is_known(r, ans, generation_of(snap, groups))) {
@@ -459,16 +468,18 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
         struct search_opts o = {.query = x.query,
                                 .analyzer = r->analyzer,
                                 .offset = (unsigned)(x.page - 1) * PAGE_HITS,
-                                .limit = PAGE_HITS + (x.page < PAGES_MAX), /* is there one more? */
+                                .limit =
+                                    x.like ? PAGE_HITS_MAX : PAGE_HITS + (x.page < PAGES_MAX), /* is there one more? */
                                 .now = clock_wall(),
                                 .with_snippets = true,
-                                .with_facets = true,
-                                .with_suggestion = x.page == 1,
-                                .no_folding = x.is_unfolded,
+                                .with_facets = !x.like,
+                                .with_suggestion = x.page == 1 && !x.like,
+                                .no_folding = x.is_unfolded && !x.like,
+                                .like = x.like,
                                 .group_of = groups_translate,
                                 .group_arg = groups};
         st = run_search(r, snap, &o, &x.found, &x.took_us);
-        x.has_more = x.found.hit_count > PAGE_HITS;
+        x.has_more = !x.like && x.found.hit_count > PAGE_HITS;
         x.found.hit_count = x.has_more ? PAGE_HITS : x.found.hit_count;
     }
     if (st == ST_OK) {

@@ -114,6 +114,13 @@ static void folded_results_end_where_they_end(void **state)
         {"GET", "/search?q=spider&page=2", "", 200, "rel=\"prev\"", "rel=\"next\""},
         {"GET", "/search?q=spider&page=2&similar=1", "", 200, "rel=\"next\"", NULL},
         {"GET", "/search?q=spider&page=3&similar=1", "", 200, "rel=\"prev\"", "rel=\"next\""},
+        {"GET", "/search?q=spider&page=2", "", 200, "q=spider&amp;like=20\">6 similar</a>", NULL},
+        {"GET", "/search?q=spider&like=20", "", 200, ">7 results", "rel=\"next\""},
+        {"GET", "/search?q=spider&like=20", "", 200, "nearly the same as one of the results", "similar</a>"},
+        {"GET", "/search?q=spider&like=3", "", 200, ">1 result ", NULL},
+        {"GET", "/search?q=spider&like=99", "", 200, "No more results", "<article"},
+        {"GET", "/search?q=spider&like=x", "", 400, NULL, NULL},
+        {"GET", "/search?q=spider&like=3&page=2", "", 400, NULL, NULL},
     };
     check_cases(s, cases, sizeof(cases) / sizeof(*cases));
     serve_free(s);

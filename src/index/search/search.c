@@ -286,12 +286,32 @@ static size_t fold(struct search *se, size_t *firsts, unsigned *similar)
     return n;
 }
 
+/* The page that is asked for, and those that fold would take for the same. */
+static size_t pick_like(struct search *se, size_t *firsts, unsigned *similar)
+{
+    const struct topk_item *items = se->top.items;
+    size_t at = 0, n = 0;
+    while (at < se->top.n && items[at].key != se->o->like)
+        at++;
+    uint64_t digest = at < se->top.n ? text_of(se, &items[at]) : 0;
+    for (size_t i = 0; i < se->top.n && at < se->top.n; i++) {
+        bool is_like = i == at || (items[at].group && items[i].group == items[at].group);
+        if (!is_like && !(digest && text_of(se, &items[i]) == digest))
+            continue;
+        firsts[n] = i;
+        similar[n++] = 0;
+    }
+    se->out->total = n;
+    se->out->is_estimate = false;
+    return n;
+}
+
 static status show_hits(struct search *se, unsigned limit)
 {
     struct search_result *out = se->out;
     size_t *firsts = arena_alloc(&se->work, (se->top.n + 1) * sizeof(*firsts));
     unsigned *similar = arena_alloc(&se->work, (se->top.n + 1) * sizeof(*similar));
-    size_t n = fold(se, firsts, similar), from = se->o->offset;
+    size_t n = se->o->like ? pick_like(se, firsts, similar) : fold(se, firsts, similar), from = se->o->offset;
     status st = ST_OK;
     n = from < n ? (n - from < limit ? n - from : limit) : 0;
     out->hits = arena_alloc(se->a, (n + 1) * sizeof(*out->hits));
@@ -321,7 +341,7 @@ static status find_suggestion(struct search *se)
 static status find(struct search *se, const struct query *q)
 {
     struct execution x;
-    unsigned k = se->o->offset + (se->o->limit ? se->o->limit : 10);
+    unsigned k = se->o->like ? SEARCH_DEPTH_MAX : se->o->offset + (se->o->limit ? se->o->limit : 10);
     status st = resolve(&se->work, se->s, q, &se->resolved);
     if (st != ST_OK)
         return st;

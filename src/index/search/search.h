@@ -24,6 +24,7 @@ struct search_opts {
     int cpu_ms;             /* 0 = SEARCH_CPU_MS; < 0 = no limit */
     bool with_snippets, with_facets, with_suggestion;
     bool no_folding; /* near-duplicates each on their own */
+    uint64_t like;   /* key of a page: only it and its near-duplicates, as far as they match; 0 = all that match */
     /* The group of a page's near-duplicates (store/groups.h), or `group`, which the index has, when it is in none that
      * is known. NULL: as the index has it. */
     uint64_t (*group_of)(void *arg, uint64_t key, uint64_t group);
