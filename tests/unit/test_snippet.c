@@ -16,7 +16,7 @@ static size_t terms_of(const char *words, struct snippet_term out[TERMS_MAX])
     size_t n = 0;
     while (n < TERMS_MAX && span_split(&rest, ' ', &part))
         if (part.n) {
-            out[n] = (struct snippet_term){part, 4.0 - 0.1 * (double)n, (unsigned char)*part.p >= 0xe0};
+            out[n] = (struct snippet_term){part, 4.0 - 0.1 * (double)n, (uint16_t)n, (unsigned char)*part.p >= 0xe0};
             n++;
         }
     return n;
@@ -162,6 +162,11 @@ static void far_matches_are_found(void **state)
         buf_puts(&text, FILLER);
     check_snippet("at 50,000", buf_span(&text), "", "index", 60,
                   "The [index] comes late. Nothing of note is said in this\u2026");
+    while (text.n < 300000)
+        buf_puts(&text, FILLER);
+    buf_puts(&text, "The planner comes later. ");
+    check_snippet("at 300,000", buf_span(&text), "", "planner", 60,
+                  "\u2026which is only here to take room. The [planner] comes later.");
     /* What is in the window besides the first one is marked too. */
     buf_clear(&text);
     while (text.n < 50000)

@@ -155,18 +155,19 @@ static bool is_dense(struct span term)
 static void gather_terms(struct search *se)
 {
     const struct resolved *r = &se->resolved;
+    uint16_t word = 0; /* the query has at most SEARCH_TERMS_MAX */
     se->terms = arena_alloc(&se->work, (r->term_count + 1u) * sizeof(*se->terms));
     se->term_languages = arena_alloc(&se->work, (r->term_count + 1u) * sizeof(*se->term_languages));
     for (unsigned c = 0; c < r->clause_count; c++) {
         for (unsigned i = 0; i < r->clauses[c].atom_count; i++) {
             const struct res_atom *atom = &r->clauses[c].atoms[i];
-            for (unsigned w = 0; w < atom->word_count && !atom->is_special; w++)
+            for (unsigned w = 0; w < atom->word_count && !atom->is_special; w++, word++)
                 for (unsigned t = 0; t < atom->words[w].term_count; t++) {
                     const uint32_t *languages = atom->words[w].languages;
                     se->term_languages[se->term_count] = languages ? languages[t] : QUERY_ANY;
                     struct span term = atom->words[w].terms[t];
                     bool is_pair = atom->word_count > 1 && is_dense(term);
-                    se->terms[se->term_count++] = (struct snippet_term){term, atom->words[w].idf, is_pair};
+                    se->terms[se->term_count++] = (struct snippet_term){term, atom->words[w].idf, word, is_pair};
                 }
         }
     }

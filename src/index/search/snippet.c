@@ -98,7 +98,7 @@ static struct window best_window(struct finder *f, struct arena *a, struct span 
     uint32_t *counts = arena_alloc(a, (f->wanted.n + 1) * sizeof(*counts));
     memset(counts, 0, (f->wanted.n + 1) * sizeof(*counts));
     double covered = 0, close = 0;
-    bool is_all = f->seen_count < f->wanted.n;
+    bool is_all = f->words_left > 0;
     for (size_t i = 0, j = 0; i < f->hit_count && (is_all || f->hits[i].at < f->enough); i++) { /* i to j - 1 are in */
         for (; j < f->hit_count && (j == i || hit_end(&f->hits[j]) - f->hits[i].at <= bytes); j++) {
             unsigned t = f->hits[j].term;

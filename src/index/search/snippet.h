@@ -10,7 +10,8 @@
 struct snippet_term {
     struct span text;
     double weight;
-    bool is_pair; /* two characters of a longer word: they are that word only next to another pair of it */
+    uint16_t word; /* of the query, that it is a form of: 0, 1, ... */
+    bool is_pair;  /* two characters of a longer word: they are that word only next to another pair of it */
 };
 
 /* The best window or two (joined by an ellipsis) of about `bytes` bytes: many different terms, whole phrases, the start

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define TEXT_ENOUGH (16u << 10) /* windows begin in no more than this, once every term was seen there */
+#define TEXT_ENOUGH (16u << 10) /* windows begin in no more than this, once every word was seen there */
 #define TEXT_AFTER (2u << 10)   /* and where the last was seen first, so much after it */
 #define TEXT_MARKED (1u << 10)  /* after that, for what is in the last window besides */
 #define SLICE (8u << 10)        /* analysed at a time */
@@ -48,6 +48,16 @@ static int wanted_find(const struct wanted *w, struct span term)
     return -1;
 }
 
+static void note_word(struct finder *f, unsigned word, size_t at)
+{
+    if (f->seen_word[word])
+        return;
+    f->seen_word[word] = true;
+    f->words_left--;
+    if (f->enough < at + TEXT_AFTER)
+        f->enough = at + TEXT_AFTER;
+}
+
 /* Analyses a piece of the text that begins at `base`; returns the position after it. */
 static uint32_t add_piece(struct finder *f, struct analyzer *an, struct span piece, size_t base, lang_code lang,
                           uint32_t position)
@@ -62,10 +72,8 @@ static uint32_t add_piece(struct finder *f, struct analyzer *an, struct span pie
         f->hits = mem_grow(f->hits, &f->hit_cap, f->hit_count + 1, sizeof(*f->hits));
         f->hits[f->hit_count++] = (struct hit){
             .at = (uint32_t)base + t[i].at, .bytes = t[i].bytes, .position = t[i].position, .term = (uint16_t)term};
-        if (!f->seen[term] && f->enough < base + piece.n + TEXT_AFTER)
-            f->enough = base + piece.n + TEXT_AFTER;
-        f->seen_count += !f->seen[term];
         f->seen[term] = true;
+        note_word(f, f->wanted.terms[term].word, base + piece.n);
     }
     analyze_drop(an, 0);
     return position;
@@ -73,7 +81,7 @@ static uint32_t add_piece(struct finder *f, struct analyzer *an, struct span pie
 
 static bool has_enough(const struct finder *f, size_t at)
 {
-    return f->seen_count == f->wanted.n && at >= f->enough + TEXT_MARKED;
+    return f->words_left == 0 && at >= f->enough + TEXT_MARKED;
 }
 
 /* ---- passing over ---- */
@@ -280,6 +288,18 @@ static void look_at_lines(struct finder *f, struct span text)
     }
 }
 
+static void count_words(struct finder *f, struct arena *a)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < f->wanted.n; i++)
+        most = f->wanted.terms[i].word > most ? f->wanted.terms[i].word : most;
+    f->seen_word = memset(arena_alloc(a, most + 1), true, most + 1);
+    for (size_t i = 0; i < f->wanted.n; i++) {
+        f->words_left += f->seen_word[f->wanted.terms[i].word];
+        f->seen_word[f->wanted.terms[i].word] = false;
+    }
+}
+
 void finder_init(struct finder *f, struct arena *a, struct analyzer *an, struct span text, lang_code lang,
                  const struct snippet_term *terms, size_t term_count)
 {
@@ -288,6 +308,7 @@ void finder_init(struct finder *f, struct arena *a, struct analyzer *an, struct 
     f->enough = TEXT_ENOUGH;
     wanted_init(&f->wanted, a, terms, term_count);
     f->seen = memset(arena_alloc(a, f->wanted.n + 1), 0, f->wanted.n + 1);
+    count_words(f, a);
     analyze_begin(an);
     if (f->wanted.n == 0)
         return;

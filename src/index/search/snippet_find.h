@@ -3,7 +3,7 @@
 
 #include "index/search/snippet.h"
 
-#define SNIPPET_TEXT_MAX (64u << 10) /* bytes of a text looked at */
+#define SNIPPET_TEXT_MAX (512u << 10) /* bytes of a text looked at */
 
 struct hit {
     uint32_t at, bytes;
@@ -25,9 +25,10 @@ struct finder {
     struct wanted wanted;
     struct hit *hits; /* owned; in the order of the text */
     size_t hit_count, hit_cap;
-    bool *seen; /* by term */
-    size_t seen_count;
-    size_t enough; /* windows begin before this, where every term was seen: what is after it may not be known */
+    bool *seen;        /* by term */
+    bool *seen_word;   /* by word: a page mostly has one form of it that counts */
+    size_t words_left; /* not seen */
+    size_t enough;     /* windows begin before this, once every word was seen: what is after it may not be known */
 };
 
 /* Looks through `text`; scratch memory is in the arena. */
