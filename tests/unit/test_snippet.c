@@ -126,6 +126,14 @@ static void prefers_prose_to_menus(void **state)
                   SPAN("Home\nIndex\nPlanner\nContact\nImprint\n" FILLER
                        "The planner of a database looks at each index that there is. " FILLER),
                   "", "index planner", 90, "The [planner] of a database looks at each [index] that there is.");
+    struct buf text = {0};
+    buf_puts(&text, "Home\nIndex\nSearch\nAbout\n");
+    while (text.n < 40000)
+        buf_puts(&text, FILLER);
+    buf_puts(&text, "\nAfter a long while there is an index, which many a reader had been looking for in vain.\n");
+    check_snippet("far below a menu", buf_span(&text), "", "index", 100,
+                  "After a long while there is an [index], which many a reader had been looking for in vain.");
+    buf_done(&text);
 }
 
 static void without_a_match(void **state)

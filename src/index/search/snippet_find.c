@@ -15,6 +15,7 @@
 #define TEXT_AFTER (2u << 10)   /* and where the last was seen first, so much after it */
 #define TEXT_MARKED (1u << 10)  /* after that, for what is in the last window besides */
 #define SLICE (8u << 10)        /* analysed at a time */
+#define SLICES_MAX (64u << 10)  /* bytes in all: it takes many times as long as passing over */
 #define HITS_MAX 4096           /* kept of a text */
 #define TERMS_MAX 1024          /* what resolve.h allows */
 
@@ -48,6 +49,18 @@ static int wanted_find(const struct wanted *w, struct span term)
     return -1;
 }
 
+/* Is the line long? */
+static bool is_in_prose(struct span text, size_t at)
+{
+    size_t from = at, to = at;
+    while (from > 0 && at - from < LINE_PROSE && text.p[from - 1] != '\n')
+        from--;
+    while (to < text.n && to - from < LINE_PROSE && text.p[to] != '\n')
+        to++;
+    return to - from >= LINE_PROSE;
+}
+
+/* A menu may have all the words: where a sentence has them is worth looking for. */
 static void note_word(struct finder *f, unsigned word, size_t at)
 {
     if (f->seen_word[word])
@@ -73,7 +86,8 @@ static uint32_t add_piece(struct finder *f, struct analyzer *an, struct span pie
         f->hits[f->hit_count++] = (struct hit){
             .at = (uint32_t)base + t[i].at, .bytes = t[i].bytes, .position = t[i].position, .term = (uint16_t)term};
         f->seen[term] = true;
-        note_word(f, f->wanted.terms[term].word, base + piece.n);
+        if (is_in_prose(f->text, base + t[i].at))
+            note_word(f, f->wanted.terms[term].word, base + piece.n);
     }
     analyze_drop(an, 0);
     return position;
@@ -216,7 +230,7 @@ static size_t slice_end(struct span text, size_t at)
 static void find_slices(struct finder *f, struct analyzer *an, struct span text, lang_code lang)
 {
     uint32_t position = 0;
-    for (size_t at = 0; at < text.n;) {
+    for (size_t at = 0; at < text.n && at < SLICES_MAX;) {
         size_t end = slice_end(text, at);
         position = add_piece(f, an, span_cut(text, at, end - at), at, lang, position);
         at = end;
@@ -305,6 +319,7 @@ void finder_init(struct finder *f, struct arena *a, struct analyzer *an, struct 
 {
     struct gate gate;
     memset(f, 0, sizeof(*f));
+    f->text = text;
     f->enough = TEXT_ENOUGH;
     wanted_init(&f->wanted, a, terms, term_count);
     f->seen = memset(arena_alloc(a, f->wanted.n + 1), 0, f->wanted.n + 1);

@@ -23,10 +23,11 @@ struct wanted {
 
 struct finder {
     struct wanted wanted;
+    struct span text;
     struct hit *hits; /* owned; in the order of the text */
     size_t hit_count, hit_cap;
     bool *seen;        /* by term */
-    bool *seen_word;   /* by word: a page mostly has one form of it that counts */
+    bool *seen_word;   /* by word, in a long line: a page mostly has one form of it */
     size_t words_left; /* not seen */
     size_t enough;     /* windows begin before this, once every word was seen: what is after it may not be known */
 };
