@@ -31,11 +31,9 @@ void matcher_done(struct matcher *m)
 
 /* ---- opening ---- */
 
-bool word_counts_in(const struct word_cursor *w, unsigned alt, uint32_t doc)
+bool word_has_language(const struct word_cursor *w, unsigned alt, uint32_t doc)
 {
     struct tongues *t = w->tongues;
-    if (!w->limits || w->limits[alt] == QUERY_ANY)
-        return true;
     lang_code lang = segment_doc_language(t->segment, doc);
     if (lang != t->last) {
         t->last = lang;

@@ -105,7 +105,12 @@ status matcher_status(const struct matcher *m);
 
 /* Does the document count for alternative number `alt`? A stem that another language makes is another word there:
  * Spanish "deben" is "deb", and on an English page that is no form of it. */
-bool word_counts_in(const struct word_cursor *w, unsigned alt, uint32_t doc);
+bool word_has_language(const struct word_cursor *w, unsigned alt, uint32_t doc); /* only where it has limits */
+/* In collections of one language no word has any: asked for every posting, so this much is not a call. */
+static inline bool word_counts_in(const struct word_cursor *w, unsigned alt, uint32_t doc)
+{
+    return !w->limits || w->limits[alt] == QUERY_ANY || word_has_language(w, alt, doc);
+}
 /* Moves an alternative on until it is at a document that counts for it. */
 void word_settle(struct word_cursor *w, unsigned alt);
 /* The first candidate >= doc. */
