@@ -290,6 +290,7 @@ if [ -e "$tmp/r3" ] || [ -e "$tmp/r3.restoring" ]; then not_ok cut_makes_nothing
 serve_sample --no-sites --big 4000
 set -- --data "$tmp/queue" --hosts "$tmp/hosts" --allow-private --delay 0 --json "http://big0.example:$port/p/0.html"
 run crawl --pages 500 "$@"
+holds crawl_puts_queues_away ".pages == 500 and $(find "$tmp/queue/frontier" -name "0*" 2>/dev/null | wc -l) > 0"
 for f in "$tmp"/queue/frontier/0*; do spoil "$f" $(($(stat -c %s "$f") / 2)); done
 complains crawl_with_a_damaged_queue 4 'orb check' crawl "$@"
 run check --data "$tmp/queue" --no-repair --json

@@ -99,6 +99,7 @@ lacks() {
 
 # Starts the sample web with the options given; sets port, and $tmp/hosts, $tmp/seeds, $tmp/expected.
 serve_sample() {
+    : >"$tmp/sample.out" # one of before has another port
     "$orb_sample" --hosts-out "$tmp/hosts" --seeds-out "$tmp/seeds" --expected-out "$tmp/expected" "$@" >"$tmp/sample.out" &
     pids="$pids $!"
     wait_for_line "$tmp/sample.out" "port "
