@@ -210,6 +210,7 @@ static struct lent *lend(struct frontier *f, struct host *h, lease_kind kind, un
     l->host = h;
     l->entry = e;
     l->site = site;
+    l->failures = h->failures_total;
     h->lent++;
     table_put(&f->lent, l->id, l);
     return l;
@@ -392,6 +393,13 @@ static bool keeps_its_place(const struct frontier_result *r)
     return says_slow_down(r) && (r->http_status == 429 || r->retry_after_ms >= 0);
 }
 
+/* It was under way when the host failed: that they both did is one failure. Sixteen requests that meet the same
+ * restart, or the same limit of a server, must not look like a host that was tried sixteen times. */
+static bool is_same_failure(const struct lent *l)
+{
+    return l->failures != l->host->failures_total;
+}
+
 static bool retries(const struct frontier *f, const struct lent *l, const struct frontier_result *r)
 {
     if (l->kind != LEASE_PAGE || l->is_dropped)
@@ -400,7 +408,8 @@ static bool retries(const struct frontier *f, const struct lent *l, const struct
     bool is_server_error = r->st == ST_PROTOCOL || (r->st == ST_OK && r->http_status >= 500);
     if (r->is_half && (l->entry->etag_len || l->entry->modified_len))
         return true;
-    if (failure_is_our_line(f, l->host, r) || (concerns_host(r) && host_gives_up(l->host, r)))
+    bool gives_up = l->host->is_given_up || (!is_same_failure(l) && host_gives_up(l->host, r));
+    if (failure_is_our_line(f, l->host, r) || (concerns_host(r) && gives_up))
         return true;
     return (concerns_host(r) || is_server_error) && l->entry->tries + 1 < FRONTIER_TRIES_MAX;
 }
@@ -418,6 +427,8 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
     if (l->kind == LEASE_PAGE) {
         if (!is_line && failure_is_of_site(h, l->site, now, r))
             site_failed(&h->sites[l->site], now, r->st);
+        else if (concerns_host(r) && !is_line && is_same_failure(l))
+            host_failed_again(f, h, now, r);
         else if (concerns_host(r) && (is_line || !failure_is_of_page(h, l->entry, r)))
             host_failed(f, h, now, r);
         else if (r->st == ST_OK && !concerns_host(r))

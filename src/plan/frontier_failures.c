@@ -89,6 +89,15 @@ static void sites_begin_anew(struct host *h)
     }
 }
 
+/* The server knows best how long; we only never come back sooner than the ordinary delay. */
+static int64_t wait_asked_for(const struct frontier *f, const struct host *h, const struct frontier_result *r)
+{
+    int64_t asked = r->retry_after_ms, most = f->o.pace.retry_after_max_ms;
+    if (asked > most)
+        asked = most;
+    return asked > h->pace.delay_ms ? asked : h->pace.delay_ms;
+}
+
 void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
 {
     if (note_silence(f, h, now, r)) {
@@ -108,15 +117,16 @@ void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct f
     int64_t wait = other ? h->pace.delay_ms : pace_backoff(&f->o.pace, h->failures, &f->rng);
     if (r->st == ST_CONNECT || r->st == ST_TIMEOUT)
         h->addr_expires = 0; /* look again: it may have moved, or has another */
-    if (r->retry_after_ms >= 0) {
-        int64_t asked = r->retry_after_ms;
-        if (asked > f->o.pace.retry_after_max_ms)
-            asked = f->o.pace.retry_after_max_ms;
-        /* The server knows best how long; we only never come back sooner than the ordinary delay. */
-        wait = asked > h->pace.delay_ms ? asked : h->pace.delay_ms;
-    }
+    if (r->retry_after_ms >= 0)
+        wait = wait_asked_for(f, h, r);
     if (now + wait > h->next_ok)
         h->next_ok = now + wait;
+}
+
+void host_failed_again(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
+{
+    if (r->retry_after_ms >= 0 && now + wait_asked_for(f, h, r) > h->next_ok)
+        h->next_ok = now + wait_asked_for(f, h, r);
 }
 
 /* ---- failures of a site ---- */

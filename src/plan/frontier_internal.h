@@ -109,8 +109,9 @@ struct lent {
     struct ip *ip;       /* where it was counted; NULL: not counted */
     struct entry *entry; /* owned; NULL for robots.txt */
     unsigned site;
-    bool is_dropped; /* its channel ended: not tried again */
-    char url[];      /* NUL-terminated */
+    uint64_t failures; /* of the host, when it was lent */
+    bool is_dropped;   /* its channel ended: not tried again */
+    char url[];        /* NUL-terminated */
 };
 
 struct frontier {
@@ -144,6 +145,8 @@ bool failure_is_of_site(const struct host *h, unsigned site, mono_ms now, const 
 bool failure_is_of_page(const struct host *h, const struct entry *e, const struct frontier_result *r);
 bool host_gives_up(const struct host *h, const struct frontier_result *r); /* after this one */
 void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
+/* A request that was under way when it failed: nothing is counted. */
+void host_failed_again(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
 void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
 void host_rest(struct frontier *f, struct host *h, mono_ms now); /* the pause after a request */
 void site_failed(struct site *s, mono_ms now, status st);

@@ -302,6 +302,47 @@ static void pages_that_never_answer_do_not_stop_their_host(void **state)
     }
 }
 
+/* Sixteen requests at once meet one restart, or one limit: that is no host that was tried sixteen times. */
+static void what_fails_together_is_one_failure(void **state)
+{
+    static const struct {
+        const char *label;
+        struct frontier_result r;
+        mono_ms least, most; /* that it rests */
+    } cases[] = {{"hangs up", {.st = ST_CONNECT, .retry_after_ms = -1}, 60000, 75000},
+                 {"too many", {.st = ST_OK, .http_status = 429, .retry_after_ms = -1}, 60000, 75000},
+                 {"says how long", {.st = ST_OK, .http_status = 503, .retry_after_ms = 90000}, 90000, 90000}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct world w;
+        struct lease l[16];
+        struct frontier_counts c;
+        struct span host;
+        mono_ms wake;
+        unsigned n = 0, attempt;
+        world_init(&w, 0); /* which on a private address is sixteen at a time */
+        for (unsigned k = 0; k < 40; k++) {
+            char url[64];
+            snprintf(url, sizeof(url), "http://a.example/%u", k);
+            add(&w, url);
+        }
+        const struct addr here = {.family = 4, .b = {127, 0, 0, 1}};
+        assert_true(frontier_next_unresolved(w.f, w.now, &host, &attempt));
+        frontier_resolved(w.f, w.now, host, ST_OK, &here, MONO_NEVER, 1);
+        assert_true(next_page(&w, "", &l[0]));
+        frontier_done(w.f, w.now, l[0].id, &good);
+        while (n < 16 && frontier_take(w.f, w.now, &l[n], &wake) == ST_OK)
+            n++;
+        CHECK(cases[i].label, n == 16);
+        for (unsigned k = 0; k < n; k++)
+            CHECK(cases[i].label, frontier_done(w.f, w.now, l[k].id, &cases[i].r));
+        frontier_counts(w.f, w.now, &c);
+        CHECK(cases[i].label, c.hosts_given_up == 0 && c.urls == 39);
+        CHECK_STATUS(cases[i].label, frontier_take(w.f, w.now, &l[0], &wake), ST_AGAIN);
+        assert_in_range(wake - w.now, cases[i].least, cases[i].most);
+        world_done(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_host_where_no_site_answers_is_given_up_with_all_its_urls),
         cmocka_unit_test(a_site_that_answered_before_is_waited_for),
         cmocka_unit_test(pages_that_never_answer_do_not_stop_their_host),
+        cmocka_unit_test(what_fails_together_is_one_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
