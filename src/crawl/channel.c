@@ -7,6 +7,7 @@
 #include "codec/digest.h"
 #include "codec/glob.h"
 #include "codec/regex.h"
+#include "web/document.h"
 #include "web/domain.h"
 
 #define PACK_VERSION 2
@@ -372,6 +373,30 @@ status channel_unpack(struct span packed, struct channel **out)
 static bool place_eq(const struct place *a, const struct place *b)
 {
     return a->port == b->port && span_eq(a->host, b->host) && span_eq(a->prefix, b->prefix);
+}
+
+static bool spans_eq(const struct span *a, size_t an, const struct span *b, size_t bn)
+{
+    bool is_same = an == bn;
+    for (size_t i = 0; is_same && i < an; i++)
+        is_same = span_eq(a[i], b[i]);
+    return is_same;
+}
+
+bool channel_is_narrower(const struct channel *c, const struct channel *old)
+{
+    const struct channel_opts *a = &c->opts, *b = &old->opts;
+    return a->depth_max < b->depth_max || !spans_eq(a->include, a->include_count, b->include, b->include_count) ||
+           !spans_eq(a->exclude, a->exclude_count, b->exclude, b->exclude_count);
+}
+
+bool channel_wants_no_more(struct channel *c, const struct url *u, unsigned depth)
+{
+    channel_verdict v = depth ? channel_check(c, u, depth, NULL) : CHANNEL_YES;
+    /* Sitemaps and feeds need not be included; what is called like one may be one. */
+    if (v == CHANNEL_NOT_INCLUDED)
+        return document_kind_of(SPAN("application/octet-stream"), u->href) != DOCUMENT_LIST;
+    return v == CHANNEL_TOO_DEEP || v == CHANNEL_EXCLUDED;
 }
 
 void channel_adopt(struct channel *c, const struct channel *old)

@@ -69,6 +69,12 @@ void channel_widen(struct channel *c, const struct url *u);
 
 /* Takes over the places that `old`, an earlier form of the same channel, was widened to. */
 void channel_adopt(struct channel *c, const struct channel *old);
+/* Other patterns than `old`, an earlier form of the same channel, or less deep: of what it has found, not all may be
+ * wanted any more. */
+bool channel_is_narrower(const struct channel *c, const struct channel *old);
+/* Something that was found once, and that its patterns or its depth leave out now. Start pages stay whatever they say,
+ * as they are taken. */
+bool channel_wants_no_more(struct channel *c, const struct url *u, unsigned depth);
 
 void channel_pack(const struct channel *c, struct buf *out);
 MUST_USE status channel_unpack(struct span packed, struct channel **out);

@@ -54,6 +54,9 @@ static status queue_page(void *arg, const struct page *p)
     arena_reset(&r->arena);
     if (url_parse(&r->arena, p->url, NULL, &u) != ST_OK || refused_has(r->cr, &u))
         return ST_OK;
+    struct channel *c = shard_channel(&r->cr->shards[0], p->channel);
+    if (c && channel_wants_no_more(c, &u, p->depth))
+        return ST_OK;
     /* Pages got before there was an index are got once more, whole. */
     bool lacks_content = r->cr->sink.has_contents && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
     bool is_copy = p->good_at != 0 && !lacks_content && !r->is_whole;

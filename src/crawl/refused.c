@@ -27,8 +27,10 @@ struct drop {
     struct arena arena;
 };
 
-static bool has_url(void *self, struct span url)
+static bool has_url(void *self, struct span url, uint64_t channel, unsigned depth)
 {
+    (void)channel;
+    (void)depth;
     struct drop *d = self;
     struct url u;
     arena_reset(&d->arena);

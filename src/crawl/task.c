@@ -74,13 +74,55 @@ static status keep_channel(struct crawl *cr, const struct lane *l)
     return st;
 }
 
+/* ---- what waits, and is not wanted any more ---- */
+
+struct unwanted {
+    struct crawl *cr;
+    uint64_t channel;
+    struct arena arena;
+};
+
+static bool is_unwanted(void *self, struct span url, uint64_t channel, unsigned depth)
+{
+    struct unwanted *w = self;
+    struct url u;
+    if (channel != w->channel)
+        return false;
+    arena_reset(&w->arena);
+    return url_parse(&w->arena, url, NULL, &u) == ST_OK &&
+           channel_wants_no_more(shard_channel(&w->cr->shards[0], channel), &u, depth);
+}
+
+/* Found again when the channel wants it, it is new. */
+static void on_unwanted(void *arg, uint64_t key)
+{
+    const struct unwanted *w = arg;
+    crawl_note_away(w->cr, key);
+}
+
+static status drop_unwanted(struct crawl *cr, uint64_t channel)
+{
+    struct unwanted w = {.cr = cr, .channel = channel};
+    const struct frontier_where where = {is_unwanted, NULL, &w};
+    status st = ST_OK;
+    arena_init(&w.arena);
+    for (unsigned i = 0; st == ST_OK && i < cr->shard_count; i++)
+        st = frontier_drop_where(cr->shards[i].frontier, &where, on_unwanted, &w);
+    arena_done(&w.arena);
+    return st;
+}
+
 status crawl_add_unseeded(struct crawl *cr, struct channel *c)
 {
     crawl_hold(cr);
+    const struct lane *old = crawl_lane(cr, channel_id(c));
+    bool is_narrower = old && channel_is_narrower(c, lane_channel(cr, old));
     const struct lane *l = lane_put(cr, c);
     status st = lane_share(cr, l);
     if (st == ST_OK)
         st = keep_channel(cr, l);
+    if (st == ST_OK && is_narrower)
+        st = drop_unwanted(cr, l->id);
     crawl_publish(cr);
     return st;
 }

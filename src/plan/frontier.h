@@ -196,12 +196,11 @@ MUST_USE status frontier_each_waiting(struct frontier *f, uint64_t channel, fron
 /* Takes all waiting URLs of a channel out and tells `fn` of them; those that are lent end with their lease, and are not
  * tried again. Reads and writes runs: on failure some URLs are left and the same call may be made again. */
 MUST_USE status frontier_drop_channel(struct frontier *f, uint64_t channel, frontier_key_fn *fn, void *arg);
-/* The same for URLs by what they are, whatever their channel; hosts of which has_host says yes go as a whole. Reads
- * every run. */
+/* The same for URLs by what they are; hosts of which has_host says yes go as a whole. Reads every run. */
 struct frontier_where {
-    bool (*has_url)(void *self, struct span url);
-    bool (*has_host)(void *self, struct span host);
-    void *self; /* borrowed */
+    bool (*has_url)(void *self, struct span url, uint64_t channel, unsigned depth);
+    bool (*has_host)(void *self, struct span host); /* NULL: none */
+    void *self;                                     /* borrowed */
 };
 MUST_USE status frontier_drop_where(struct frontier *f, const struct frontier_where *where, frontier_key_fn *fn,
                                     void *arg);

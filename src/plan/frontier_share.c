@@ -183,7 +183,7 @@ static bool is_meant(struct key_told *told, const struct host *h, const struct e
     buf_clear(&told->url);
     buf_put(&told->url, site_span(&h->sites[e->site]));
     buf_put(&told->url, span_of(e->text, e->target_len));
-    return told->where->has_url(told->where->self, buf_span(&told->url));
+    return told->where->has_url(told->where->self, buf_span(&told->url), e->channel, e->depth);
 }
 
 static status tell_key(void *arg, const struct entry *e)
@@ -354,7 +354,7 @@ status frontier_drop_host(struct frontier *f, struct span host, frontier_key_fn 
 static void note_hosts(const struct frontier *f, const struct frontier_where *where, struct buf *names)
 {
     size_t at = 0;
-    for (const struct host *h; (h = table_next(&f->hosts, &at));)
+    for (const struct host *h; where->has_host && (h = table_next(&f->hosts, &at));)
         if (where->has_host(where->self, span_of(h->name, h->name_len))) {
             buf_put(names, span_of(h->name, h->name_len));
             buf_putc(names, 0);

@@ -51,6 +51,16 @@ run crawl --data "$tmp/d6" "$@" --exclude '*/p/1*' "$site"
 holds exclude '.pages == 49'
 run crawl --data "$tmp/d7" "$@" --include "re:/p/[0-9]\\.html" "$site"
 holds include '.pages == 10'
+# What waits, and what is known, is not asked for any more when it is left out later.
+run crawl --data "$tmp/later" "$@" --pages 20 --per-host 1 "$site"
+matching() { "$orb" export --data "$tmp/later" --states | jq -s '[.[] | select(.url | test("/p/[1-4]"))] | "\(length) \(map(.state.visits) | add)"'; }
+before=$(matching)
+run crawl --data "$tmp/later" "$@" --exclude 're:/p/[1-4]' "$site"
+holds exclude_later_ends '.end == "complete" and .pages < 60'
+run crawl --data "$tmp/later" "$@" --exclude 're:/p/[1-4]' "$site"
+if [ "$before" = "$(matching)" ]; then ok exclude_later; else not_ok exclude_later "pages and visits: $before, then $(matching)"; fi
+run crawl --data "$tmp/later" "$@" "$site"
+holds exclude_no_more '.end == "complete" and .pages == 60'
 # A start page over HTTPS where only HTTP is spoken costs itself, not the host.
 printf '%s\n' "https://big0.example:$port/p/0.html" "$site" >"$tmp/both"
 run crawl --data "$tmp/both-data" "$@" --max-time 60s --seeds "$tmp/both"

@@ -218,7 +218,7 @@ static void a_channel_is_dropped_from_memory_and_runs(void **state)
 }
 
 /* Every third page, and a whole host. */
-static bool is_third(void *self, struct span url)
+static bool is_third(void *self, struct span url, uint64_t channel, unsigned depth)
 {
     uint64_t n = 0;
     struct span number = span_from(url, sizeof("http://own.example/") - 1);
