@@ -54,11 +54,29 @@ unsigned facts_rel(struct span rel)
     return flags;
 }
 
+static bool is_between(char c)
+{
+    return c == ',' || c == ';' || ascii_is_space(c);
+}
+
+/* Commas are meant to be between them. People write "noindex nofollow" and "noindex; nofollow", too, and mean it. What
+ * follows a colon is a value ("max-image-preview: none"). */
 unsigned facts_robots_content(struct span content)
 {
     unsigned flags = 0;
-    for (struct span word; span_split(&content, ',', &word);)
-        flags |= flags_of(ROBOTS_WORDS, span_trim(word));
+    bool is_value = false;
+    for (size_t i = 0; i < content.n;) {
+        size_t start = i;
+        while (i < content.n && !is_between(content.p[i]))
+            i++;
+        if (i == start) {
+            is_value &= content.p[i++] != ',';
+            continue;
+        }
+        if (!is_value)
+            flags |= flags_of(ROBOTS_WORDS, span_cut(content, start, i - start));
+        is_value = content.p[i - 1] == ':';
+    }
     return flags;
 }
 
@@ -74,7 +92,7 @@ unsigned facts_robots_header(struct span value, struct span agent)
             word = span_from(word, colon + 1);
         }
         if (is_ours)
-            flags |= flags_of(ROBOTS_WORDS, span_trim(word));
+            flags |= facts_robots_content(word);
     }
     return flags;
 }

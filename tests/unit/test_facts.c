@@ -353,6 +353,15 @@ static void robots_header_is_read(void **state)
         {"max-snippet:20, noindex", PAGE_NOINDEX},
         {"noindex, otherbot: nofollow", PAGE_NOINDEX},
         {":noindex", 0},
+        {"noindex nofollow", PAGE_NOINDEX | PAGE_NOFOLLOW},
+        {"noindex;nofollow", PAGE_NOINDEX | PAGE_NOFOLLOW},
+        {"orbbot: noindex nofollow", PAGE_NOINDEX | PAGE_NOFOLLOW},
+        {"otherbot: noindex nofollow", 0},
+        {"max-image-preview: none", 0},
+        {"max-image-preview : none, max-snippet:-1", 0},
+        {"max-image-preview:, none", PAGE_NOINDEX | PAGE_NOFOLLOW},
+        {"unavailable_after: 25 Jun 2010 15:00:00 PST noindex", PAGE_NOINDEX},
+        {"nonefollow no-index", 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         unsigned got = facts_robots_header(span_str(cases[i].value), SPAN("orbbot"));
