@@ -386,6 +386,58 @@ bool charset_warm_up(void)
     return has_all;
 }
 
+static void put_percent(struct buf *out, struct span bytes)
+{
+    for (size_t i = 0; i < bytes.n; i++) {
+        unsigned char c = (unsigned char)bytes.p[i];
+        if (c < 0x80)
+            buf_putc(out, (char)c); /* the second byte of two may be: the parser knows what to do with it */
+        else
+            buf_printf(out, "%%%02X", c);
+    }
+}
+
+static void encode_query(iconv_t cd, struct span query, struct buf *out)
+{
+    for (size_t at = 0; at < query.n;) {
+        size_t from = at;
+        bool is_valid;
+        uint32_t c = utf8_next(query, &at, &is_valid);
+        char bytes[8], *in = (char *)(uintptr_t)(query.p + from), *to = bytes;
+        size_t left = at - from, room = sizeof(bytes);
+        if (c < 0x80)
+            buf_putc(out, (char)c);
+        else if (iconv(cd, &in, &left, &to, &room) == 0 && left == 0)
+            put_percent(out, span_of(bytes, sizeof(bytes) - room));
+        else
+            buf_printf(out, "%%26%%23%u%%3B", (unsigned)c);
+    }
+}
+
+struct span charset_query(struct arena *a, struct span ref, struct span charset)
+{
+    size_t end = span_find(ref, '#', 0), mark = span_find(ref, '?', 0);
+    struct span query = mark < end ? span_cut(ref, mark, end - mark) : SPAN("");
+    if (ascii_prefix(query) == query.n)
+        return ref;
+    charset_id id = charset_of_label(charset);
+    const struct charset *info = id == CHARSET_NONE ? NULL : charset_info(id);
+    /* ISO-2022-JP has modes, and nobody writes such queries any more. */
+    if (!info || !info->iconv || (info->kind != KIND_SINGLE && info->kind != KIND_MULTI) || id == CHARSET_ISO2022JP)
+        return ref;
+    iconv_t cd = iconv_open(info->iconv, "UTF-8");
+    if (cd == (iconv_t)-1)
+        return ref;
+    struct buf b = {0};
+    buf_put(&b, span_cut(ref, 0, mark));
+    encode_query(cd, query, &b);
+    buf_put(&b, span_from(ref, end));
+    struct span out = arena_copy(a, buf_span(&b));
+    buf_done(&b);
+    iconv_close(cd);
+    return out;
+}
+
 struct span content_type_media(struct span content_type)
 {
     size_t semicolon = span_find(content_type, ';', 0), comma = span_find(content_type, ',', 0);

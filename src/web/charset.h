@@ -34,6 +34,11 @@ struct charset_result {
 MUST_USE status charset_decode(struct arena *a, struct span body, struct span header_charset, bool is_html, size_t max,
                                struct charset_result *out);
 
+/* A reference as it stands in a page of that encoding (charset_result.name), in UTF-8: what is not ASCII in its query
+ * is %-encoded in the page's encoding, as browsers send it (URL Standard, 4.4); what that lacks as "&#123;". All else
+ * is left alone, and so is everything in pages of Unicode. */
+struct span charset_query(struct arena *a, struct span ref, struct span charset);
+
 /* The charset parameter of a Content-Type value, or empty; and its media type ("text/html") without parameters, as
  * written, the first where there are several; empty when there is no '/' in it, or a word for nothing in particular. */
 struct span content_type_charset(struct span content_type);

@@ -215,9 +215,12 @@ status document_read(struct arena *a, struct span content_type, struct span url,
     out->charset = span_str(decoded.name);
     if (is_read)
         return ST_OK;
-    if (is_html)
+    if (is_html) {
         facts_collect(a, decoded.text, o, &out->facts);
-    else if (out->kind == DOCUMENT_MARKDOWN)
+        bool is_utf8 = span_is(out->charset, "utf-8");
+        for (size_t i = 0; !is_utf8 && i < out->facts.link_count; i++)
+            out->facts.links[i].href = charset_query(a, out->facts.links[i].href, out->charset);
+    } else if (out->kind == DOCUMENT_MARKDOWN)
         markdown_facts(a, decoded.text, o, &out->facts);
     else
         read_plain(a, content_type_media(content_type), decoded.text, o, &out->facts);

@@ -380,10 +380,36 @@ static void content_types_are_taken_apart(void **state)
     }
 }
 
+static void queries_are_in_the_encoding_of_their_page(void **state)
+{
+    static const struct {
+        const char *charset, *ref, *want;
+    } cases[] = {
+        {"windows-1252", "/\u00e9?q=\u00e9&x=1#\u00e9", "/\u00e9?q=%E9&x=1#\u00e9"},
+        {"windows-1252", "/\u00e9#?\u00e9", "/\u00e9#?\u00e9"},
+        {"windows-1252", "?q=%e9 a", "?q=%e9 a"},
+        {"windows-1252", "?q=\u4e2d\u20ac", "?q=%26%2320013%3B%80"},
+        {"windows-1251", "?\u043f\u0440", "?%EF%F0"},
+        {"gbk", "?k=\u4e2d\u6587", "?k=%D6%D0%CE%C4"},
+        {"shift_jis", "?k=\u8868", "?k=%95\\"},
+        {"utf-8", "?q=\u00e9", "?q=\u00e9"},
+        {"utf-16le", "?q=\u00e9", "?q=\u00e9"},
+        {"", "?q=\u00e9", "?q=\u00e9"},
+        {"nonsense", "?q=\u00e9", "?q=\u00e9"},
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CHECK_SPAN(cases[i].ref, charset_query(&a, span_str(cases[i].ref), span_str(cases[i].charset)),
+                   span_str(cases[i].want));
+    arena_done(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_are_those_of_the_standard),
+        cmocka_unit_test(queries_are_in_the_encoding_of_their_page),
         cmocka_unit_test(the_prescan_follows_the_html_standard),
         cmocka_unit_test(evidence_is_taken_in_order),
         cmocka_unit_test(every_kind_of_encoding_is_decoded),
