@@ -66,7 +66,7 @@ static status check_no_index(struct store *s, struct buf *why)
     buf_done(&path);
     if (!has_index)
         return ST_OK;
-    buf_puts(why, "it has an index, which would no longer be true: leave out --no-index");
+    buf_puts(why, "it has an index, which would no longer be true with --no-index");
     return ST_INVALID;
 }
 

@@ -23,6 +23,8 @@ const char *folder_advice(status st)
         return "use the newer orb, or choose another --data";
     case ST_CORRUPT:
         return "see what orb check says, restore a backup, or choose another --data";
+    case ST_INVALID:
+        return "leave that out, or choose another --data";
     case ST_FULL:
         return "free some space, or choose another --data";
     case ST_NOT_FOUND:

@@ -172,6 +172,7 @@ run import --data "$tmp/bare" --no-index "$samples/example.warc"
 if grep -q 'goes on from there$' "$out"; then ok summary_without_index; else not_ok summary_without_index "$(cat "$out")"; fi
 run import --data "$tmp/bare" --json "$samples/example.warc"
 holds texts_come_later '.taken == 1 and .index_docs == 1'
+complains no_index_after_all 3 'true with --no-index: leave that out, or choose another --data' import --data "$tmp/bare" --no-index "$samples/example.warc"
 run import --data "$tmp/bare" --json "$samples/example.warc"
 holds texts_come_once '.taken == 0 and .index_docs == 1'
 run import --data "$tmp/q2" --quiet "$samples/example.warc"
