@@ -6,6 +6,7 @@
 #include "apply/apply.h"
 #include "apply/erase.h"
 #include "base/mem.h"
+#include "base/pack.h"
 #include "base/table.h"
 #include "codec/zip.h"
 #include "store/contents.h"
@@ -20,6 +21,9 @@ struct verify {
     struct buf contents_dir, index_dir;
     struct table wanted; /* page key -> fetch number of its content, as a pointer */
     struct table found;  /* the same, of contents that can be read */
+    struct table astray; /* keys of pages whose address has another key */
+    struct buf right;    /* u64 key, text address: what such pages should have */
+    uint64_t right_count;
     struct zip_dict *dict;
     struct unzipper *unzipper;
     struct buf raw;
@@ -55,6 +59,88 @@ static void progress(struct verify *v, const char *what, uint64_t done, uint64_t
         v->o->progress(v->o->progress_arg, what, done, all);
 }
 
+/* ---- keys and addresses ----
+ *
+ * SQLite has no checksums: a letter of an address that was damaged makes another address, which a crawl would ask for.
+ * But the key of a page is made from it. Where the two differ, the table of keys may still lead to the page by the
+ * address that it has, or its text may tell the address of the key. */
+
+static void note_right(struct verify *v, uint64_t row, uint64_t key, struct span url)
+{
+    (void)table_remove(&v->astray, row);
+    pack_u64(&v->right, key);
+    pack_text(&v->right, url);
+    v->right_count++;
+}
+
+static status same_row(void *arg, const struct page *p)
+{
+    uint64_t *key = arg;
+    *key = p->key;
+    return ST_OK;
+}
+
+static status check_address(void *arg, const struct page *p)
+{
+    struct verify *v = arg;
+    uint64_t key = siphash(store_key(v->store), p->url), found = key;
+    if (key == p->key)
+        return ST_OK;
+    table_put(&v->astray, p->key, v);
+    status st = store_page_get(v->store, key, same_row, &found);
+    if (st == ST_OK && found == p->key)
+        note_right(v, p->key, key, p->url);
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
+static status put_right(struct verify *v)
+{
+    struct unpack u = unpack_of(buf_span(&v->right));
+    unsigned long long n = v->right_count;
+    if (!n)
+        return ST_OK;
+    problem(v, "orb.db: %llu page%s had another address or key than %s: %s", n, n == 1 ? "" : "s",
+            n == 1 ? "its own" : "their own", v->o->repair ? "put right" : "orb check --repair puts that right");
+    status st = v->o->repair ? store_begin(v->store) : ST_OK;
+    while (v->o->repair && st == ST_OK && u.at < u.end) {
+        uint64_t key = unpack_u64(&u);
+        struct span url = unpack_text(&u, URL_INPUT_MAX);
+        st = u.bad ? ST_CORRUPT : store_page_put_right(v->store, key, url);
+    }
+    if (v->o->repair && st == ST_OK)
+        st = store_commit(v->store);
+    else if (v->o->repair)
+        store_rollback(v->store);
+    buf_clear(&v->right);
+    v->right_count = 0;
+    return st;
+}
+
+static status check_keys(struct verify *v)
+{
+    uint64_t wrong = 0;
+    status st = store_page_each(v->store, 0, check_address, v);
+    if (st == ST_OK)
+        st = put_right(v);
+    if (st == ST_OK)
+        st = store_check_keys(v->store, v->o->repair, &wrong);
+    if (st == ST_OK && wrong)
+        problem(v, "orb.db: the table of keys is damaged: %s",
+                v->o->repair ? "it was made anew" : "orb check --repair makes it anew");
+    return st;
+}
+
+/* After the texts were read: what nobody knows better is told. */
+static status check_astray(struct verify *v)
+{
+    status st = put_right(v);
+    unsigned long long n = v->astray.n;
+    if (st == ST_OK && n)
+        problem(v, "orb.db is damaged (%llu page%s %s another address than %s): restore a backup", n, n == 1 ? "" : "s",
+                n == 1 ? "has" : "have", n == 1 ? "its own" : "their own");
+    return st;
+}
+
 /* ---- pages and contents ---- */
 
 static status want_page(void *arg, const struct page *p)
@@ -67,28 +153,31 @@ static status want_page(void *arg, const struct page *p)
     return ST_OK;
 }
 
-static bool is_readable(struct verify *v, const struct contents_record *r)
+static bool is_readable(struct verify *v, const struct contents_record *r, struct content *c)
 {
-    struct content c;
     buf_clear(&v->raw);
     arena_reset(&v->arena);
     return unzipper_run(v->unzipper, v->dict, r->content, CONTENT_BYTES_MAX, &v->raw) == ST_OK &&
-           content_unpack(&v->arena, buf_span(&v->raw), &c) == ST_OK;
+           content_unpack(&v->arena, buf_span(&v->raw), c) == ST_OK;
 }
 
 static status read_content(void *arg, const struct contents_record *r)
 {
     struct verify *v = arg;
+    struct content c;
     v->r->records++;
     v->r->contents_bytes += r->content.n;
     if (v->r->records % 4096 == 0)
         progress(v, "contents", v->r->records, 0);
     if (r->is_gone || as_number(table_get(&v->wanted, r->key)) != r->fetch_number)
         return ST_OK;
-    if (is_readable(v, r))
-        table_put(&v->found, r->key, as_pointer(r->fetch_number));
-    else
+    if (!is_readable(v, r, &c)) {
         v->unreadable++;
+        return ST_OK;
+    }
+    table_put(&v->found, r->key, as_pointer(r->fetch_number));
+    if (table_get(&v->astray, r->key) && siphash(store_key(v->store), c.url) == r->key)
+        note_right(v, r->key, r->key, c.url);
     return ST_OK;
 }
 
@@ -374,11 +463,15 @@ static status check_folder(struct verify *v, struct buf *why)
     status st = check_database(v);
     if (v->is_past_repair)
         return st;
+    if (st == ST_OK)
+        st = check_keys(v);
     if (st == ST_OK && v->o->check_state)
         st = v->o->check_state(v->o->data_dir, v->o->repair, &v->r->problems);
     if (st == ST_OK && v->r->has_index)
         st = check_all(v, why);
-    v->r->is_well = st == ST_OK && (v->r->problems.n == 0 || v->o->repair);
+    if (st == ST_OK)
+        st = check_astray(v);
+    v->r->is_well = st == ST_OK && (v->r->problems.n == 0 || v->o->repair) && !v->astray.n;
     return st;
 }
 
@@ -417,6 +510,8 @@ status verify_run(const struct verify_opts *o, struct verify_report *out, struct
     store_free(v.store);
     table_done(&v.wanted);
     table_done(&v.found);
+    table_done(&v.astray);
+    buf_done(&v.right);
     zip_dict_free(v.dict);
     unzipper_free(v.unzipper);
     buf_done(&v.raw);

@@ -2,7 +2,8 @@
  *
  * The page table says which content each page has; the contents log must have it, readable; the index must have just
  * those pages, each once, of that visit. A damaged index is made anew from the contents; a page whose content is lost
- * is marked to be fetched again. */
+ * is marked to be fetched again. Each page must have the key of its address, and be found by it; what a fault of the
+ * disk made of either is put right where the texts or the other table know better. */
 #pragma once
 
 #include "base/log.h"

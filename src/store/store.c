@@ -256,6 +256,31 @@ static status query_number(sqlite3 *db, const char *sql, int64_t *n)
     return st;
 }
 
+status store_check_keys(struct store *s, bool repair, uint64_t *wrong)
+{
+    int64_t n = 0;
+    status st = query_number(
+        s->db,
+        "SELECT (SELECT count(*) FROM page p WHERE number IS NOT coalesce("
+        "(SELECT number FROM page_key_new k WHERE k.key = p.key), (SELECT number FROM page_key k WHERE k.key = p.key)))"
+        " + abs((SELECT count(*) FROM page) - (SELECT count(*) FROM page_key) - (SELECT count(*) FROM page_key_new))",
+        &n);
+    if (st != ST_OK)
+        return st;
+    *wrong = (uint64_t)n;
+    if (!n || !repair)
+        return ST_OK;
+    int rc = sqlite3_exec(s->db,
+                          "BEGIN IMMEDIATE; DELETE FROM page_key; DELETE FROM page_key_new;"
+                          "INSERT OR REPLACE INTO page_key SELECT key, number FROM page ORDER BY key; COMMIT",
+                          NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        s->new_keys = 0;
+    else
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return store_db_status(s->db, rc);
+}
+
 /* Ours, and of a version that we can use as it is or migrate. */
 static status check_version(struct store *s, store_mode mode, struct buf *why)
 {

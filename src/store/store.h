@@ -130,6 +130,8 @@ MUST_USE status store_page_get(struct store *s, uint64_t key, store_page_fn *fn,
 MUST_USE status store_page_put_rate(struct store *s, uint64_t key, uint64_t rate);
 /* The page's content is lost or not to be trusted: from now on it has none, so that the next visit brings it again. */
 MUST_USE status store_page_drop_content(struct store *s, uint64_t key);
+/* The row that `key` leads to has another key or address, by damage: it gets these. */
+MUST_USE status store_page_put_right(struct store *s, uint64_t key, struct span url);
 /* In order of first visit; only those of `channel` unless that is 0. Reads a consistent snapshot. */
 MUST_USE status store_page_each(struct store *s, uint64_t channel, store_page_fn *fn, void *arg);
 
@@ -211,6 +213,9 @@ MUST_USE status store_erase_end(struct store *s);
 MUST_USE status store_vacuum(struct store *s);
 /* Reads all of it. ST_CORRUPT: *what gets the first thing that is wrong, in SQLite's words. */
 MUST_USE status store_check(struct store *s, struct buf *what);
+/* The table that finds pages by their keys, against the pages: *wrong is what is in only one of them. With `repair` it
+ * is made anew from the pages. */
+MUST_USE status store_check_keys(struct store *s, bool repair, uint64_t *wrong);
 /* From here on, until store_copy, what is read is the database of this moment. */
 MUST_USE status store_hold(struct store *s);
 /* Beside a writer: the database as it is at one moment, that of store_hold or this, in a new file at `path`. */

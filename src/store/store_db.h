@@ -23,6 +23,7 @@ typedef enum store_sql {
     SQL_PAGE_GET,
     SQL_PAGE_MOVE,
     SQL_PAGE_DROP,
+    SQL_PAGE_PUT_RIGHT,
     SQL_PAGE_RATE,
     SQL_PAGE_TELL,
     SQL_PAGE_NUMBERED,

@@ -61,6 +61,7 @@ const char *const store_page_sql[SQL_COUNT] = {
     [SQL_PAGE_UPDATE] = "UPDATE page SET " FIELDS(AS_SET) "url = url WHERE number = :number",
     [SQL_PAGE_MOVE] = "UPDATE page SET channel = ?2 WHERE number = ?1",
     [SQL_PAGE_DROP] = "UPDATE page SET content = 0 WHERE number = " STORE_NUMBER_OF_KEY,
+    [SQL_PAGE_PUT_RIGHT] = "UPDATE page SET key = ?1, url = ?2 WHERE number = " STORE_NUMBER_OF_KEY,
     [SQL_PAGE_NUMBERED] = "SELECT " NAMES "number FROM page WHERE number = ?1",
     [SQL_PAGE_GET] = "SELECT " NAMES "number FROM page WHERE number = " STORE_NUMBER_OF_KEY,
 };
@@ -613,6 +614,17 @@ status store_page_drop_content(struct store *s, uint64_t key)
     if (st != ST_OK)
         return st;
     sqlite3_bind_int64(statement, 1, (int64_t)key);
+    return store_db_run(s, statement);
+}
+
+status store_page_put_right(struct store *s, uint64_t key, struct span url)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_PAGE_PUT_RIGHT, &statement);
+    if (st != ST_OK)
+        return st;
+    sqlite3_bind_int64(statement, 1, (int64_t)key);
+    store_db_bind_text(statement, 2, url);
     return store_db_run(s, statement);
 }
 

@@ -244,6 +244,32 @@ if command -v sqlite3 >/dev/null; then
     spoil "$tmp/k/orb.db" $(((root - 1) * size + 8))
     run check --data "$tmp/k"
     if [ "$code" != 0 ] && grep -q 'orb.db' "$out" "$err" && grep -q 'backup' "$out" "$err"; then ok check_sees_a_damaged_database; else not_ok check_sees_a_damaged_database "code $code: $(cat "$out" "$err")"; fi
+
+    # What a letter that was damaged makes of an address or a key, SQLite does not see.
+    damaged() { # NAME SQL PROBLEM
+        rm -rf "$tmp/k"
+        cp -r "$tmp/d" "$tmp/k"
+        "$orb" export --all --data "$tmp/k" >"$tmp/k.before"
+        sqlite3 "$tmp/k/orb.db" "$2"
+        run check --data "$tmp/k" --no-repair --json
+        holds "check_sees_$1" ".well == false and any(.problems[]; test(\"$3\"))"
+        run check --data "$tmp/k" --json
+        holds "check_mends_$1" '.well and (.problems | length) == 1'
+        run check --data "$tmp/k" --json
+        holds "check_mended_$1" '.well and .problems == []'
+        "$orb" export --all --data "$tmp/k" >"$tmp/k.after"
+        if cmp -s "$tmp/k.before" "$tmp/k.after"; then ok "as_before_$1"; else not_ok "as_before_$1" "$(diff "$tmp/k.before" "$tmp/k.after" | head -n 4)"; fi
+    }
+    first='(SELECT min(number) FROM page WHERE content > 0)'
+    damaged a_wrong_address "UPDATE page SET url = replace(url, 'http://', 'http://x') WHERE number = $first" 'another address'
+    damaged a_wrong_key_of_a_page "UPDATE page SET key = key + 1 WHERE number = $first" 'another address or key'
+    damaged a_wrong_key "UPDATE page_key SET key = key + 1 WHERE number = $first; UPDATE page_key_new SET key = key + 1 WHERE number = $first" 'table of keys'
+    damaged a_lost_key "DELETE FROM page_key WHERE number = $first; DELETE FROM page_key_new WHERE number = $first" 'table of keys'
+    rm -rf "$tmp/k"
+    cp -r "$tmp/d" "$tmp/k"
+    sqlite3 "$tmp/k/orb.db" "UPDATE page SET url = url || 'x' WHERE number = (SELECT min(number) FROM page WHERE content = 0)"
+    run check --data "$tmp/k" --json
+    holds check_tells_what_nobody_knows '.well == false and (.problems[0] | test("1 page has another address than its own.: restore a backup"))'
 fi
 rm -rf "$tmp/k"
 
