@@ -29,7 +29,6 @@ struct verify {
     struct buf raw;
     struct arena arena;
     uint64_t unreadable;
-    bool is_past_repair;
 };
 
 /* Fetch numbers start at 1, so that one is never NULL. */
@@ -450,7 +449,7 @@ static status check_database(struct verify *v)
     }
     if (st == ST_CORRUPT) {
         problem(v, "%s is damaged (%s): restore a backup", name, what.n ? buf_cstr(&what) : "it cannot be read");
-        v->is_past_repair = true;
+        v->r->is_past_repair = true;
         st = ST_OK;
     }
     buf_done(&what);
@@ -461,7 +460,7 @@ static status check_folder(struct verify *v, struct buf *why)
 {
     progress(v, "database", 0, 0);
     status st = check_database(v);
-    if (v->is_past_repair)
+    if (v->r->is_past_repair)
         return st;
     if (st == ST_OK)
         st = check_keys(v);

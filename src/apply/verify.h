@@ -23,6 +23,7 @@ struct verify_opts {
 
 struct verify_report {
     bool is_in_use;          /* a crawl runs: only the index was checked, nothing was changed */
+    bool is_past_repair;     /* the database is damaged: nothing else was looked at */
     bool has_index;          /* false: nothing to search was ever kept */
     uint64_t pages;          /* with content, by the page table */
     uint64_t records;        /* in the contents log */

@@ -82,9 +82,9 @@ static void put_counts(const struct verify_report *r, struct buf *out)
 
 static void put_text(const struct verify_report *r, struct buf *out)
 {
-    if (r->has_index)
+    if (r->has_index && !r->is_past_repair)
         put_counts(r, out);
-    else
+    else if (!r->has_index)
         buf_puts(out, "there is no index: the folder was crawled with --no-index\n");
     struct span rest = buf_span(&r->problems), line;
     while (rest.n && span_split(&rest, '\n', &line)) {

@@ -245,6 +245,8 @@ if command -v sqlite3 >/dev/null; then
     run check --data "$tmp/k"
     if [ "$code" != 0 ] && grep -q 'orb.db' "$out" "$err" && grep -q 'backup' "$out" "$err"; then ok check_sees_a_damaged_database; else not_ok check_sees_a_damaged_database "code $code: $(cat "$out" "$err")"; fi
 
+    if grep -q '0 records' "$out"; then not_ok check_counts_nothing_then "$(cat "$out")"; else ok check_counts_nothing_then; fi
+
     # What a letter that was damaged makes of an address or a key, SQLite does not see.
     damaged() { # NAME SQL PROBLEM
         rm -rf "$tmp/k"
