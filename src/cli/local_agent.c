@@ -3,18 +3,32 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/agent_process.h"
 #include "cli/command.h"
 #include "coord/agents.h"
+#include "io/clock.h"
 #include "store/file.h"
 
 #define NAME "here"
+#define LOOK_MS 200
+#define AGAIN_MS 1000             /* one that ended by itself is started again, later each time, */
+#define AGAIN_MAX_MS (300 * 1000) /* unless it has worked for longer than that */
 
 struct local_agent {
-    pid_t pid;
+    const struct options *o; /* borrowed */
+    const struct log *log;   /* borrowed */
+    struct buf data, join;   /* owned; join: empty when it is enrolled already */
+    pid_t pid;               /* 0: has ended */
+    pthread_t watch;
+    bool is_watched;
+    pthread_mutex_t lock; /* of is_stopping */
+    pthread_cond_t changed;
+    bool is_stopping;
 };
 
 /* A coordinator that listens everywhere is reached here at loopback, whatever name others know it by. Who it is, the
@@ -66,8 +80,10 @@ static bool is_enrolled(struct coord *c, const char *data)
     return is_there;
 }
 
-static int start(const struct options *o, const char *data, const char *join, struct local_agent *a)
+static int start(struct local_agent *a)
 {
+    const struct options *o = a->o;
+    const char *data = buf_cstr(&a->data), *join = a->join.n ? buf_cstr(&a->join) : NULL;
     struct buf program = {0}, log = {0}, at = {0};
     const char *argv[16] = {"orb-agent", "--data", data, "--quiet"};
     size_t n = 4;
@@ -98,33 +114,105 @@ static int start(const struct options *o, const char *data, const char *join, st
     return code;
 }
 
+/* ---- while it runs ---- */
+
+/* True: it is time to end. */
+static bool nap(struct local_agent *a, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&a->lock);
+    while (!a->is_stopping && pthread_cond_timedwait(&a->changed, &a->lock, &until) != ETIMEDOUT)
+        continue;
+    bool is_stopping = a->is_stopping;
+    pthread_mutex_unlock(&a->lock);
+    return is_stopping;
+}
+
+/* A crash, or whoever takes memory back, would else be the end of all crawling here, and nobody would say so. One that
+ * was told to end (orb agent kill) stays ended. */
+static void *watch(void *arg)
+{
+    struct local_agent *a = arg;
+    mono_ms begun = clock_mono();
+    int64_t pause = AGAIN_MS;
+    int how = 0;
+    while (!nap(a, LOOK_MS)) {
+        if (a->pid && waitpid(a->pid, &how, WNOHANG) != a->pid)
+            continue;
+        if (a->pid && WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+            log_write(a->log, LOG_INFO, "agent", "the agent on this machine has ended");
+            a->pid = 0;
+            break;
+        }
+        if (a->pid)
+            log_write(a->log, LOG_WARN, "agent", "the agent on this machine is started again ended_by=%s%d",
+                      WIFSIGNALED(how) ? "signal-" : "exit-", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+        a->pid = 0;
+        pause = clock_mono() - begun > AGAIN_MAX_MS ? AGAIN_MS : pause;
+        if (nap(a, pause))
+            break;
+        pause = pause < AGAIN_MAX_MS / 2 ? pause * 2 : AGAIN_MAX_MS;
+        begun = clock_mono();
+        if (start(a) != EXIT_DONE)
+            a->pid = 0;
+    }
+    return NULL;
+}
+
 int local_agent_new(const struct options *o, struct coord *c, const struct coord_opts *opts, struct local_agent **out)
 {
-    struct buf data = {0}, join = {0}, why = {0};
+    struct buf why = {0};
     struct local_agent *a = mem_alloc(sizeof(*a));
+    pthread_condattr_t attr;
     int code = EXIT_DONE;
-    buf_printf(&data, "%s/agent", opts->data_dir);
-    buf_printf(&join, "%s/coord/agent.join", opts->data_dir);
-    bool is_new = !is_enrolled(c, buf_cstr(&data));
-    status st = is_new ? invite(c, opts, buf_cstr(&join), &why) : ST_OK;
+    a->o = o;
+    a->log = opts->log;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&a->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    buf_printf(&a->data, "%s/agent", opts->data_dir);
+    buf_printf(&a->join, "%s/coord/agent.join", opts->data_dir);
+    bool is_new = !is_enrolled(c, buf_cstr(&a->data));
+    status st = is_new ? invite(c, opts, buf_cstr(&a->join), &why) : ST_OK;
+    if (!is_new)
+        buf_clear(&a->join);
     if (st != ST_OK)
         code = complain(exit_code_of(st), "coordinator: --with-agent: %s", why.n ? buf_cstr(&why) : status_name(st));
     else
-        code = start(o, buf_cstr(&data), is_new ? buf_cstr(&join) : NULL, a);
+        code = start(a);
     if (code == EXIT_DONE) {
+        a->is_watched = pthread_create(&a->watch, NULL, watch, a) == 0;
         *out = a;
     } else {
         local_agent_free(a);
     }
-    buf_done(&data);
-    buf_done(&join);
     buf_done(&why);
     return code;
 }
 
 void local_agent_free(struct local_agent *a)
 {
-    if (a)
-        agent_process_end(&a->pid, 1);
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->is_stopping = true;
+    pthread_cond_signal(&a->changed);
+    pthread_mutex_unlock(&a->lock);
+    if (a->is_watched)
+        pthread_join(a->watch, NULL);
+    agent_process_end(&a->pid, 1);
+    pthread_cond_destroy(&a->changed);
+    pthread_mutex_destroy(&a->lock);
+    buf_done(&a->data);
+    buf_done(&a->join);
     free(a);
 }

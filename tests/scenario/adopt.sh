@@ -55,5 +55,13 @@ start_coordinator --with-agent || exit 4
 sleep 2
 wait_quiet 90
 pages_of "$tmp/fleet" >"$tmp/got"
+first=$(cat "$tmp/fleet/agent/lock")
+kill -9 "$first"
+has_another() { [ "$(cat "$tmp/fleet/agent/lock")" != "$first" ] && kill -0 "$(cat "$tmp/fleet/agent/lock")"; }
+await 30 has_another
+check an_agent_that_was_killed_is_started_again "$(tail -n 2 "$tmp/fleet.log")" has_another
+"$orb" agent kill here --data "$tmp/fleet" >/dev/null
+await 60 grep -q 'agent on this machine has ended' "$tmp/fleet.log"
+check one_that_was_told_to_end_is_not "$(tail -n 2 "$tmp/fleet.log")" grep -q 'agent on this machine has ended' "$tmp/fleet.log"
 check an_unfinished_crawl_is_finished "$(wc -l <"$tmp/got") of $want: $(diff "$tmp/want" "$tmp/got" | head -n 3 | tr '\n' ' ')" cmp -s "$tmp/want" "$tmp/got"
 exit $failed
