@@ -193,6 +193,18 @@ static status add_place(void *arg, const struct forgotten *p)
     return places_add(arg, p->place, NULL);
 }
 
+static status purge_fleet(const char *dir, const struct places *places)
+{
+    struct fleet_store *fleet = NULL;
+    struct buf why = {0};
+    status st = fleet_open(dir, &fleet, &why);
+    if (st == ST_OK)
+        st = forgetting_purge_fleet(fleet, places);
+    fleet_close(fleet);
+    buf_done(&why);
+    return st;
+}
+
 /* What else a coordinator's folder has: then nothing is left to do for the coordinator. */
 static int purge_files(struct forget *f)
 {
@@ -202,8 +214,10 @@ static int purge_files(struct forget *f)
     if (code != EXIT_DONE || !fleet_is_there(dir))
         return code;
     status st = forgetting_purge_links(dir, f->places);
+    if (st == ST_OK)
+        st = purge_fleet(dir, f->places);
     if (st != ST_OK)
-        return complain(exit_code_of(st), "forget: links of %s: %s: run it again", dir,
+        return complain(exit_code_of(st), "forget: links and orders of %s: %s: run it again", dir,
                         st == ST_IO || st == ST_FULL ? strerror(errno) : status_name(st));
     code = care_open(&c, "forget", f->o);
     if (code == EXIT_DONE && !opt_cstr(f->o, OPT_WARC))

@@ -247,6 +247,32 @@ static status purge_links(struct forgetting *f)
     return st;
 }
 
+static void filter_seeds(const struct coord *c, struct buf *seeds, size_t *count)
+{
+    struct buf kept = {0};
+    if (forgetting_filter_lines(c->forgotten, buf_span(seeds), &kept, count)) {
+        buf_done(seeds);
+        *seeds = kept;
+    } else
+        buf_done(&kept);
+}
+
+/* What waits for agents, here and on the disk. */
+static status purge_waiting(struct forgetting *f)
+{
+    struct coord *c = f->o.c;
+    size_t at = 0, count;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < c->task_count; i++)
+        if (c->tasks[i])
+            filter_seeds(c, &c->tasks[i]->seeds, &c->tasks[i]->seed_count);
+    for (struct c_host *h; (h = table_next(&c->hosts, &at));)
+        filter_seeds(c, &h->seeds, &count);
+    status st = forgetting_purge_fleet(c->fleet, c->forgotten);
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
 static status take_out(struct forgetting *f, struct forgetting_answer *out)
 {
     struct apply_erased gone = {0};
@@ -255,6 +281,8 @@ static status take_out(struct forgetting *f, struct forgetting_answer *out)
     out->texts = gone.texts;
     if (st == ST_OK)
         st = purge_links(f);
+    if (st == ST_OK)
+        st = purge_waiting(f);
     if (st == ST_OK)
         st = with_archive(f, purge_archive, &out->warc_records);
     return st == ST_OK ? store_setting_remove(f->o.store, APPLY_FORGET_FILES_SETTING) : st;

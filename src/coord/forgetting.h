@@ -41,6 +41,13 @@ void forgetting_ask(struct forgetting *f, struct span places, struct span why, b
 /* Takes links to these places out of the files of a coordinator's folder, while nobody writes there. */
 MUST_USE status forgetting_purge_links(const char *data_dir, const struct places *places);
 
+/* Takes what waits of these places out of its fleet.db, which is made anew so that nothing is left. Not in a
+ * transaction.
+ */
+MUST_USE status forgetting_purge_fleet(struct fleet_store *fleet, const struct places *places);
+/* Lines without those that are forgotten, and how many they are; true: some were. */
+bool forgetting_filter_lines(const struct places *places, struct span lines, struct buf *out, size_t *kept);
+
 /* Is this a place that nothing is taken in of? coord.lock held. */
 bool forgetting_has(const struct coord *c, const struct url *u);
 /* A new agent gets the list. coord.lock held. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "coord/agents.h"
 #include "coord/channels.h"
+#include "coord/forgetting.h"
 #include "coord/records.h"
 #include "web/domain.h"
 #include "wire/fields.h"
@@ -557,6 +558,24 @@ static void add_network(struct coord *c, struct c_network ***list, size_t *count
         return;
     *list = mem_grow(*list, cap, *count + 1, sizeof(struct c_network *));
     (*list)[(*count)++] = n;
+}
+
+bool record_filter_task(struct span packed, const struct places *places, struct buf *out)
+{
+    struct fields f = fields_of(packed);
+    bool is_changed = false;
+    unsigned tag;
+    struct span v;
+    while (fields_next(&f, &tag, &v)) {
+        struct buf seeds = {0};
+        if (tag == T_SEEDS) {
+            is_changed |= forgetting_filter_lines(places, v, &seeds, NULL);
+            v = buf_span(&seeds);
+        }
+        field_text(out, tag, v);
+        buf_done(&seeds);
+    }
+    return is_changed;
 }
 
 static status load_task(void *arg, struct span key, struct span packed)

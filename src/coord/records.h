@@ -9,3 +9,6 @@ status load_network(void *arg, struct span key, struct span packed);
 
 /* What cannot be written down outside of a transaction is remembered, and written by records_save_again. */
 void record_put(struct coord *c, fleet_kind kind, struct span key, struct span packed, const char *doing);
+
+/* The record of a task without the seeds that are forgotten; false: it has none of them. */
+bool record_filter_task(struct span packed, const struct places *places, struct buf *out);

@@ -345,6 +345,15 @@ void fleet_rollback(struct fleet_store *f)
     f->failed = ST_OK;
 }
 
+status fleet_vacuum(struct fleet_store *f)
+{
+    int left = 0, copied = 0;
+    status st = store_db_status(f->db, sqlite3_exec(f->db, "VACUUM", NULL, NULL, NULL));
+    if (st == ST_OK)
+        st = store_db_status(f->db, sqlite3_wal_checkpoint_v2(f->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &left, &copied));
+    return st;
+}
+
 /* ---- records by key ---- */
 
 static status check_key(fleet_kind kind, struct span key)

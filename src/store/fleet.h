@@ -30,6 +30,10 @@ MUST_USE status fleet_open(const char *data_dir, struct fleet_store **out, struc
 bool fleet_is_there(const char *data_dir); /* the folder is a coordinator's */
 void fleet_close(struct fleet_store *f);   /* what was not committed is rolled back; NULL is fine */
 
+/* Writes all of it anew, so that nothing is left of what was removed or replaced, in the log either. Not in a
+ * transaction. ST_BUSY: somebody else reads it. */
+MUST_USE status fleet_vacuum(struct fleet_store *f);
+
 /* All of it as it is now, in a new file that only its owner may read. Not in a transaction. */
 MUST_USE status fleet_copy(struct fleet_store *f, const char *path);
 /* As store_check. */

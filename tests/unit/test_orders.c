@@ -2,6 +2,9 @@
  * over with them, and a disk that is full. */
 #include "orders_stage.h"
 
+#include "coord/forgetting.h"
+#include "store/file.h"
+
 static void what_is_handed_over_goes_in_orders_that_agents_take(void **state)
 {
     struct stage s = {0};
@@ -151,6 +154,79 @@ static void a_channel_that_was_paused_gets_back_what_waited(void **state)
     stop(&s);
 }
 
+/* Whether the files of fleet.db have these bytes somewhere, also where nothing is any more. */
+static bool is_on_disk(const char *text)
+{
+    static const char *const files[] = {"fleet.db", "fleet.db-wal"};
+    bool is_there = false;
+    for (size_t i = 0; i < 2; i++) {
+        char path[TEST_PATH];
+        struct buf bytes = {0};
+        test_path(path, files[i]);
+        CHECK_STATUS(path, file_read(path, 64u << 20, &bytes), ST_OK);
+        is_there |= span_search(buf_span(&bytes), span_str(text), false) < bytes.n;
+        buf_done(&bytes);
+    }
+    return is_there;
+}
+
+static void nothing_that_waits_is_left_of_a_forgotten_place(void **state)
+{
+    static const char *const left[] = {"/of-a-order", "/of-a-told", "/of-a-task", "/of-a-handed"};
+    struct stage s = {0};
+    struct buf told_urls = {0}, packed = {0};
+    start(&s);
+    struct c_agent *a = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, two_networks, 2);
+    a->orders_done = a->orders_given;
+    /* In an order, and in what comes with the next. */
+    assign_seed(s.c, ch, host(&s, "a.example"), SPAN("http://a.example/of-a-order"));
+    tick(&s);
+    told_order_pack(&(struct told_order){.task = ch->tasks[0]->number,
+                                         .urls = SPAN("http://a.example/of-a-told\nhttp://b.example/of-b-told\n")},
+                    &told_urls);
+    agent_order(s.c, a, ORDER_TOLD, buf_span(&told_urls));
+    assign_seed(s.c, ch, host(&s, "a.example"), SPAN("http://a.example/of-a-task"));
+    assign_seed(s.c, ch, host(&s, "b.example"), SPAN("http://b.example/of-b-task"));
+    save_task(s.c, ch->tasks[0]);
+    /* In a queue that was handed over. */
+    set_paused(&s, ch, true);
+    struct frontier_opts fo = {.pace = pace_default, .key = &s.c->key, .seed = 1};
+    for (size_t i = 0; i < 2; i++) {
+        struct frontier *f = frontier_new(&fo);
+        struct arena arena;
+        struct url u;
+        char text[64];
+        arena_init(&arena);
+        snprintf(text, sizeof(text), "http://%s/of-%c-handed", names[i], 'a' + (int)i);
+        CHECK_STATUS(text, url_parse(&arena, span_str(text), NULL, &u), ST_OK);
+        assert_int_equal(frontier_add(f, 1, &(struct frontier_url){.key = i + 1, .url = &u, .channel = ch->id}),
+                         FRONTIER_OK);
+        buf_clear(&packed);
+        CHECK_STATUS(text, frontier_take_host(f, 1, 1, span_str(names[i]), &packed), ST_OK);
+        struct span part = buf_span(&packed);
+        assign_outcome(
+            s.c, a,
+            &(struct outcome){.number = ch->tasks[0]->end_order, .st = ST_AGAIN, .parts = &part, .part_count = 1});
+        frontier_free(f);
+        arena_done(&arena);
+    }
+    assert_true(host(&s, "a.example")->network->handed_over && host(&s, "b.example")->network->handed_over);
+    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+        CHECK(left[i], is_on_disk(left[i]));
+
+    CHECK_STATUS("forget", places_add(s.c->forgotten, SPAN("a.example"), NULL), ST_OK);
+    CHECK_STATUS("purge", forgetting_purge_fleet(s.c->fleet, s.c->forgotten), ST_OK);
+    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+        CHECK(left[i], !is_on_disk(left[i]));
+    CHECK("of its neighbour", is_on_disk("/of-b-told") && is_on_disk("/of-b-task") && is_on_disk("/of-b-handed"));
+    struct told t = told(&s, a);
+    CHECK("orders have their numbers", t.next == a->orders_given + 1);
+    buf_done(&told_urls);
+    buf_done(&packed);
+    stop(&s);
+}
+
 static void what_a_paused_channel_would_have_brought_goes_with_another(void **state)
 {
     struct stage s = {0};
@@ -270,6 +346,7 @@ int main(void)
         TEST_IN_FOLDER(what_cannot_be_written_down_is_ordered_later),
         TEST_IN_FOLDER(no_agent_hears_of_an_order_before_it_is_committed),
         TEST_IN_FOLDER(a_channel_that_was_paused_gets_back_what_waited),
+        TEST_IN_FOLDER(nothing_that_waits_is_left_of_a_forgotten_place),
         TEST_IN_FOLDER(what_a_paused_channel_would_have_brought_goes_with_another),
         TEST_IN_FOLDER(a_network_is_ordered_again_when_its_end_is_confirmed),
         TEST_IN_FOLDER(what_a_full_disk_did_not_take_is_written_later),
