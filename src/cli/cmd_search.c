@@ -287,7 +287,7 @@ static void put_total(struct buf *out, const struct finding *f, const struct sty
     put_count(out, r->total);
     buf_puts(out, r->total == 1 ? " page" : " pages");
     if (f->opts.offset)
-        buf_printf(out, ", from number %u on", f->opts.offset + 1);
+        buf_printf(out, ", %sfrom number %u on", r->hit_count ? "" : "none ", f->opts.offset + 1);
     if (r->cpu_us < 1000)
         buf_puts(out, ", under 1 ms");
     else
@@ -321,7 +321,7 @@ static void put_text(const struct finding *f, struct buf *out)
     for (size_t i = 0; i < r->hit_count; i++)
         put_hit(out, &r->hits[i], f->opts.offset + i + 1, &l);
     size_t next = f->opts.offset + r->hit_count;
-    if (r->hit_count == f->opts.limit && next < r->total && next < SEARCH_DEPTH_MAX)
+    if (r->has_more && next < SEARCH_DEPTH_MAX)
         buf_printf(out, "%sMore: --offset %zu%s\n", l.styles->dim, next, l.styles->plain);
 }
 

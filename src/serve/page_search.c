@@ -25,7 +25,6 @@ struct results {
     struct span query;
     uint64_t page;
     bool is_unfolded; /* near-duplicates each on their own */
-    bool has_more;    /* results after this page */
     uint64_t like;    /* only this page and its near-duplicates; 0: all */
     struct search_result found;
     int64_t took_us;
@@ -253,7 +252,7 @@ static void put_paging(struct results *x)
     const struct search_result *f = &x->found;
     /* Folding leaves fewer hits than pages match, and the total may be an estimate. */
     uint64_t last = (f->total + PAGE_HITS - 1) / PAGE_HITS;
-    if (!x->has_more)
+    if (!f->has_more || x->like)
         last = x->page;
     else if (last <= x->page)
         last = x->page + 1;
@@ -468,8 +467,7 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
         struct search_opts o = {.query = x.query,
                                 .analyzer = r->analyzer,
                                 .offset = (unsigned)(x.page - 1) * PAGE_HITS,
-                                .limit =
-                                    x.like ? PAGE_HITS_MAX : PAGE_HITS + (x.page < PAGES_MAX), /* is there one more? */
+                                .limit = x.like ? PAGE_HITS_MAX : PAGE_HITS,
                                 .now = clock_wall(),
                                 .with_snippets = true,
                                 .with_facets = !x.like,
@@ -479,8 +477,6 @@ void page_search(const struct page_request *r, struct httpd_answer *ans)
                                 .group_of = groups_translate,
                                 .group_arg = groups};
         st = run_search(r, snap, &o, &x.found, &x.took_us);
-        x.has_more = !x.like && x.found.hit_count > PAGE_HITS;
-        x.found.hit_count = x.has_more ? PAGE_HITS : x.found.hit_count;
     }
     if (st == ST_OK) {
         page_headers(ans, PAGE_HTML, "private, no-cache");

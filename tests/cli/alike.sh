@@ -45,6 +45,15 @@ run search $data --json dark rye recipe site:bakery.example --limit 100
 holds search_folds "[.results[] | $one_of | .similar] == [1]"
 run search $data --json --similar dark rye recipe site:bakery.example --limit 100
 holds search_unfolds "[.results[] | $one_of | .similar] == [0, 0]"
+# What is folded is no more to come.
+run search $data --json dark rye recipe site:bakery.example --limit 100
+shown=$(jq '.results | length' "$out")
+run search $data dark rye recipe site:bakery.example --limit "$shown"
+if grep -q More: "$out"; then not_ok no_more_where_rest_is_folded "$(tail -n 1 "$out")"; else ok no_more_where_rest_is_folded; fi
+run search $data dark rye recipe site:bakery.example --offset "$shown"
+has none_after_the_last ", none from number $((shown + 1)) on" "$out"
+run search $data dark rye recipe site:bakery.example --limit $((shown - 1))
+has more_before_the_last "More: --offset $((shown - 1))" "$out"
 
 print=$radio/print/seafarer.html page=$radio/sets/seafarer/circuit.html
 run explain $data --json "$print"

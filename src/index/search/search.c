@@ -314,6 +314,7 @@ static status show_hits(struct search *se, unsigned limit)
     unsigned *similar = arena_alloc(&se->work, (se->top.n + 1) * sizeof(*similar));
     size_t n = se->o->like ? pick_like(se, firsts, similar) : fold(se, firsts, similar), from = se->o->offset;
     status st = ST_OK;
+    out->has_more = n > from + limit;
     n = from < n ? (n - from < limit ? n - from : limit) : 0;
     out->hits = arena_alloc(se->a, (n + 1) * sizeof(*out->hits));
     gather_terms(se);
@@ -342,7 +343,8 @@ static status find_suggestion(struct search *se)
 static status find(struct search *se, const struct query *q)
 {
     struct execution x;
-    unsigned k = se->o->like ? SEARCH_DEPTH_MAX : se->o->offset + (se->o->limit ? se->o->limit : 10);
+    /* One more than is shown tells whether there are more. */
+    unsigned k = se->o->like ? SEARCH_DEPTH_MAX : se->o->offset + (se->o->limit ? se->o->limit : 10) + 1;
     status st = resolve(&se->work, se->s, q, &se->resolved);
     if (st != ST_OK)
         return st;

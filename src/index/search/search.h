@@ -72,6 +72,7 @@ struct search_result {
     size_t hit_count;
     uint64_t total;   /* pages that match */
     bool is_estimate; /* total is "about" */
+    bool has_more;    /* after these hits: near-duplicates that are folded make fewer of them than the total */
     bool is_partial;  /* the budget was used up: there may be better hits */
     bool facets_are_estimates;
     int64_t cpu_us;
