@@ -146,6 +146,14 @@ void index_snapshot_free(struct index_snapshot *s)
     free(s);
 }
 
+bool snapshot_is_lost(const struct index_snapshot *s)
+{
+    for (unsigned i = 0; i < s->part_count; i++)
+        if (segment_is_lost(s->parts[i].segment))
+            return true;
+    return false;
+}
+
 static const struct snapshot_part *find_part(const struct index_snapshot *s, uint32_t number)
 {
     for (unsigned i = 0; s && i < s->part_count; i++)
@@ -165,6 +173,8 @@ static status open_part(const char *dir, const struct manifest_segment *ms, cons
         p.shared = shared_segment_ref(old->shared);
     else
         st = shared_segment_open(dir, ms->number, &p.shared);
+    if (st == ST_OK && !old)
+        segment_guard(p.shared->segment);
     if (st == ST_OK && segment_docs(p.shared->segment) != ms->docs)
         st = ST_CORRUPT;
     if (st == ST_OK && ms->tombs && old && old->tombs && old->tombs->generation == ms->tombs)
@@ -197,8 +207,8 @@ static int largest_first(const void *a, const void *b)
 static status snapshot_make(const char *dir, const struct manifest *m, const struct index_snapshot *before,
                             struct index_snapshot **out)
 {
-    /* Another index in the same folder: numbers mean other files now. */
-    if (before && before->identity != m->identity)
+    /* Another index in the same folder: numbers mean other files now. Or files were cut: they may be whole again. */
+    if (before && (before->identity != m->identity || snapshot_is_lost(before)))
         before = NULL;
     struct index_snapshot *s = mem_alloc(sizeof(*s));
     status st = ST_OK;
@@ -254,8 +264,8 @@ static bool is_young(const struct stat *sb)
 
 static bool is_same(const struct index_reader *r, const struct stat *sb)
 {
-    return r->current && !r->is_racy && sb->st_ino == r->inode && sb->st_size == r->bytes &&
-           sb->st_mtim.tv_sec == r->time.tv_sec && sb->st_mtim.tv_nsec == r->time.tv_nsec;
+    return r->current && !r->is_racy && !snapshot_is_lost(r->current) && sb->st_ino == r->inode &&
+           sb->st_size == r->bytes && sb->st_mtim.tv_sec == r->time.tv_sec && sb->st_mtim.tv_nsec == r->time.tv_nsec;
 }
 
 /* The newest commit; r->current itself when that is it. A file that has gone means that there is a newer manifest. */
@@ -269,7 +279,8 @@ static status read_newest(struct index_reader *r, struct index_snapshot *current
         st = manifest_read(r->dir, &m, why);
         if (st != ST_OK)
             return st;
-        if (current && current->identity == m.identity && current->generation == m.generation)
+        if (current && current->identity == m.identity && current->generation == m.generation &&
+            !snapshot_is_lost(current))
             *out = snapshot_ref(current);
         else
             st = snapshot_make(r->dir, &m, current, out);

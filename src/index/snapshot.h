@@ -47,6 +47,8 @@ static inline bool part_is_dead(const struct snapshot_part *p, uint32_t doc)
     return p->dead && (p->dead[doc >> 3] >> (doc & 7) & 1);
 }
 
+/* Some file can no longer be read: see segment_guard. */
+bool snapshot_is_lost(const struct index_snapshot *s);
 /* A document of a part, unpacked into the arena. */
 MUST_USE status snapshot_document(const struct index_snapshot *s, unsigned part, uint32_t doc, struct arena *a,
                                   struct index_document *out);

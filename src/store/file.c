@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,9 +369,24 @@ status file_lock(const char *path, int *fd, long *pid)
     return st;
 }
 
+/* A signal handler is given no argument, hence the globals. A slot is taken by `from`, with the rest set before. */
+#define GUARDS_MAX 2048 /* maps; more are not guarded */
+
+struct guard {
+    _Atomic uintptr_t from;
+    atomic_size_t n;
+    atomic_bool is_lost;
+};
+
+static struct guard guards[GUARDS_MAX];
+static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER; /* of those who take and give slots */
+static struct sigaction old_bus;
+static size_t page_bytes;
+
 struct mapped {
     void *p; /* NULL: an empty file */
     size_t n;
+    struct guard *guard; /* NULL: none */
 };
 
 static status map_fd(int fd, struct mapped *m)
@@ -416,7 +432,64 @@ void mapped_free(struct mapped *m)
 {
     if (!m)
         return;
+    if (m->guard)
+        atomic_store(&m->guard->from, 0);
     if (m->p)
         munmap(m->p, m->n);
     free(m);
+}
+
+/* Puts a page of zeros where none can be had. Others get the signal as if there were no guard. */
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+    uintptr_t at = (uintptr_t)info->si_addr;
+    (void)context;
+    for (size_t i = 0; i < GUARDS_MAX && info->si_code > 0; i++) {
+        uintptr_t from = atomic_load(&guards[i].from);
+        if (!from || at < from || at - from >= atomic_load(&guards[i].n))
+            continue;
+        void *page = (char *)info->si_addr - (at & (page_bytes - 1));
+        atomic_store(&guards[i].is_lost, true);
+        if (mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+            return;
+    }
+    sigaction(number, &old_bus, NULL);
+    if (info->si_code <= 0) /* somebody sent it: it does not come again by itself */
+        raise(number);
+}
+
+/* Also when somebody else put another one in its place. */
+static bool has_handler(void)
+{
+    struct sigaction sa = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART}, now;
+    sigemptyset(&sa.sa_mask);
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    if (sigaction(SIGBUS, NULL, &now) != 0)
+        return false;
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)
+        return true;
+    old_bus = now;
+    return sigaction(SIGBUS, &sa, NULL) == 0;
+}
+
+void mapped_guard(struct mapped *m)
+{
+    if (!m->p || m->guard)
+        return;
+    pthread_mutex_lock(&guards_lock);
+    size_t i = has_handler() ? 0 : GUARDS_MAX;
+    while (i < GUARDS_MAX && atomic_load(&guards[i].from))
+        i++;
+    if (i < GUARDS_MAX) {
+        atomic_store(&guards[i].n, m->n);
+        atomic_store(&guards[i].is_lost, false);
+        atomic_store(&guards[i].from, (uintptr_t)m->p);
+        m->guard = &guards[i];
+    }
+    pthread_mutex_unlock(&guards_lock);
+}
+
+bool mapped_is_lost(const struct mapped *m)
+{
+    return m->guard && atomic_load(&m->guard->is_lost);
 }

@@ -32,6 +32,11 @@ struct mapped;
 MUST_USE status mapped_open(const char *path, struct mapped **out); /* read-only */
 struct span mapped_span(const struct mapped *m);
 void mapped_free(struct mapped *m); /* NULL is fine */
+/* What of a map cannot be read, because the file was cut or its disk fails, ends the process (SIGBUS). After this it is
+ * read as zeros, and mapped_is_lost tells: whoever read from it must not believe what it made of it. For maps that are
+ * only ever looked into, not for what is written elsewhere. Any thread; twice is fine. */
+void mapped_guard(struct mapped *m);
+bool mapped_is_lost(const struct mapped *m);
 
 /* Tests only: after `after_bytes` more bytes written through file_write_all, writes fail with `err` (ENOSPC, EROFS,
  * EIO); 0 turns it off. Read from ORB_TEST_WRITE_FAULT ("BYTES:ERRNO_NAME") at the first write. */

@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 
+#include "index/segment/segment.h"
 #include "io/clock.h"
+#include "store/file.h"
 #include "test_pages.h"
 
 #define MANY 30
@@ -262,6 +264,34 @@ static void a_damaged_index_is_said_to_be(void **state)
     serve_free(s);
 }
 
+/* As "cp" over a folder does: the files that are mapped are cut, and a moment later whole again. */
+static void files_may_be_cut_under_the_server(void **state)
+{
+    static const char *const kinds[SEGMENT_FILES] = {"docs", "text", "keys", "dict", "post", "pos"};
+    char path[TEST_PATH];
+    make_index("A spider weaves a web in the garden.");
+    struct serve *s = start((struct serve_opts){0});
+    await(s, "/search?q=spider", "30 results");
+    for (size_t i = 0; i < SEGMENT_FILES; i++) {
+        struct buf kept = {0};
+        char name[64];
+        snprintf(name, sizeof(name), "index/00000001.%s", kinds[i]);
+        test_path(path, name);
+        CHECK_STATUS(name, file_read(path, 1u << 20, &kept), ST_OK);
+        assert_int_equal(truncate(path, 0), 0);
+        char *got = ask(s, "GET", "/search?q=spider+web", "");
+        CHECK(name, strcmp(kinds[i], "keys") == 0 || code_of(got) == 500); /* no search needs the keys */
+        free(got);
+        FILE *f = fopen(path, "r+");
+        assert_non_null(f);
+        assert_int_equal(fwrite(kept.p, 1, kept.n, f), kept.n);
+        fclose(f);
+        await(s, "/search?q=spider+web", "30 results");
+        buf_done(&kept);
+    }
+    serve_free(s);
+}
+
 static void other_names_are_refused_on_loopback(void **state)
 {
     struct serve *s = start((struct serve_opts){.public_url = SPAN("https://search.example/")});
@@ -348,6 +378,7 @@ int main(void)
         TEST_IN_FOLDER(known_results_are_not_sent_twice),
         TEST_IN_FOLDER(an_index_may_come_grow_go_and_come_again),
         TEST_IN_FOLDER(a_damaged_index_is_said_to_be),
+        TEST_IN_FOLDER(files_may_be_cut_under_the_server),
         TEST_IN_FOLDER(other_names_are_refused_on_loopback),
         TEST_IN_FOLDER(who_asks_too_often_is_told_when_to_come_back),
         TEST_IN_FOLDER(long_addresses_are_refused),

@@ -414,6 +414,8 @@ status search_run(const struct index_snapshot *s, const struct search_opts *o, s
     arena_init(&se.work);
     arena_init(&se.page);
     status st = search(&se, limit);
+    if (st == ST_OK && snapshot_is_lost(s))
+        st = ST_CORRUPT;
     result.cpu_us = cpu_clock_us() - se.start_us;
     arena_done(&se.page);
     arena_done(&se.work);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "index/segment/segment_write.h"
+#include "store/file.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -153,6 +154,21 @@ void segment_free(struct segment *s)
     for (unsigned i = 0; i < SEGMENT_FILES; i++)
         chunked_close(&s->files[i]);
     free(s);
+}
+
+void segment_guard(struct segment *s)
+{
+    for (unsigned i = 0; i < SEGMENT_FILES; i++)
+        if (s->files[i].map)
+            mapped_guard(s->files[i].map);
+}
+
+bool segment_is_lost(const struct segment *s)
+{
+    bool is_lost = false;
+    for (unsigned i = 0; i < SEGMENT_FILES; i++)
+        is_lost |= s->files[i].map && mapped_is_lost(s->files[i].map);
+    return is_lost;
 }
 
 uint32_t segment_number(const struct segment *s)

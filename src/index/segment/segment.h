@@ -58,6 +58,10 @@ MUST_USE status segment_open(const char *dir, uint32_t number, struct segment **
 #define SEGMENT_FILES 6
 MUST_USE status segment_open_spans(const struct span files[SEGMENT_FILES], uint32_t number, struct segment **out);
 void segment_free(struct segment *s); /* NULL is fine */
+/* For who only searches: what cannot be read any more, because somebody cut a file or the disk fails, reads as zeros
+ * and does not end the process. What was found since must be thrown away when segment_is_lost. */
+void segment_guard(struct segment *s);
+bool segment_is_lost(const struct segment *s);
 /* The name of file i of a segment, without the folder. */
 void segment_file_name(struct buf *out, uint32_t number, unsigned i);
 /* Is it the name of a segment's file? Of which? */
