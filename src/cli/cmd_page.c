@@ -71,8 +71,9 @@ static void put_links(const struct options *o, struct page_file *p, const struct
 {
     for (size_t i = 0; i < p->facts.link_count; i++) {
         const struct fact_link *l = &p->facts.links[i];
+        struct span ref = charset_query(&p->arena, l->href, span_str(p->decoded.name));
         struct url u;
-        if (url_parse(&p->arena, l->href, base, &u) != ST_OK || (!opt_flag(o, OPT_ALL) && !url_is_http(&u)))
+        if (url_parse(&p->arena, ref, base, &u) != ST_OK || (!opt_flag(o, OPT_ALL) && !url_is_http(&u)))
             continue;
         if (opt_flag(o, OPT_JSON))
             put_link_json(l, &u, out);

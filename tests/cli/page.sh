@@ -32,4 +32,7 @@ run text "$tmp/page.html"
 if cmp -s "$out" "$tmp/piped"; then ok standard_input; else not_ok standard_input "differs"; fi
 printf '<p>a\033[31mb' >"$tmp/evil.html"
 gives escapes_controls 0 'a\x1b[31mb' text "$tmp/evil.html"
+# Queries are in the encoding of their page.
+printf '<meta charset=windows-1252><a href="/\351?q=\351">x</a>' >"$tmp/latin.html"
+gives query_in_the_encoding_of_its_page 0 'http://a.example/%C3%A9?q=%E9' links "$tmp/latin.html" --base http://a.example/
 exit $failed
