@@ -72,9 +72,10 @@ static void check_snippets(struct arena *a, struct analyzer *an, const struct qu
     struct marked m;
     for (unsigned i = 0; i < q->clause_count; i++)
         for (unsigned k = 0; k < q->clauses[i].atoms[0].word_count; k++)
-            if (n < 8 * TERMS_MAX)
-                terms[n++] =
-                    (struct snippet_term){q->clauses[i].atoms[0].words[k].terms[0], i, (uint16_t)(n / 2), k % 2 == 1};
+            if (n < 8 * TERMS_MAX) {
+                uint16_t word = (uint16_t)(n / 2);
+                terms[n++] = (struct snippet_term){q->clauses[i].atoms[0].words[k].terms[0], i, word, k % 2 == 1};
+            }
     snippet_make(a, an, text, span_cut(text, 0, text.n / 4), lang, terms, n, 40 + text.n % 200, &m);
     check_marked(&m);
     snippet_mark(a, an, text, lang, terms, n, 20 + text.n % 50, &m);
