@@ -32,16 +32,7 @@ void agent_wake(struct agent *a)
 
 void agent_wait(struct agent *a, int64_t ms)
 {
-    struct timespec until;
-    if (ms > 60000)
-        ms = 60000;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_in(ms < 60000 ? ms : 60000);
     pthread_cond_timedwait(&a->changed, &a->lock, &until);
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -119,14 +118,7 @@ static int start(struct local_agent *a)
 /* True: it is time to end. */
 static bool nap(struct local_agent *a, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_in(ms);
     pthread_mutex_lock(&a->lock);
     while (!a->is_stopping && pthread_cond_timedwait(&a->changed, &a->lock, &until) != ETIMEDOUT)
         continue;

@@ -352,12 +352,10 @@ void forgetting_ask(struct forgetting *f, struct span places, struct span why, b
                     struct forgetting_answer *out)
 {
     struct job *j = mem_alloc(sizeof(*j)), **end = &f->jobs;
-    struct timespec until;
+    struct timespec until = clock_in(FORGETTING_WAIT_MS);
     j->is_undo = is_undo;
     buf_put(&j->places, places);
     buf_put(&j->why, why);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += FORGETTING_WAIT_MS / 1000;
     pthread_mutex_lock(&f->lock);
     while (*end)
         end = &(*end)->next;

@@ -355,13 +355,7 @@ static void publish(struct ingest *i, mono_ms now)
 
 static void wait_a_little(struct ingest *i)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 200 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_in(200);
     pthread_mutex_lock(&i->lock);
     if (!i->has_work && !i->is_stopping)
         pthread_cond_timedwait(&i->changed, &i->lock, &until);

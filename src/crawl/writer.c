@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/pack.h"
+#include "io/clock.h"
 #include "store/file.h"
 #include "web/summary.h"
 
@@ -54,13 +54,6 @@ struct writer {
     int64_t last_commit, last_sync, last_publish;
     bool is_dirty, journals_dirty, is_unpublished;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void item_free(struct item *i)
 {
@@ -107,7 +100,7 @@ static status commit(struct writer *w, bool must)
     status st = w->o.sink->commit(w->o.sink->self, must, &is_done);
     if (st != ST_OK || is_done)
         w->is_dirty = false;
-    w->last_commit = now_ms(); /* a sink that waits for more is asked again after the same while */
+    w->last_commit = clock_mono(); /* a sink that waits for more is asked again after the same while */
     return st;
 }
 
@@ -300,13 +293,7 @@ static void on_time(struct writer *w, int64_t now)
 
 static void wait_a_little(struct writer *w)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 200 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_in(200);
     pthread_cond_timedwait(&w->changed, &w->lock, &until);
 }
 
@@ -332,7 +319,7 @@ static void *run(void *arg)
         while (!w->first && !w->is_stopping && !w->is_draining) {
             wait_a_little(w);
             pthread_mutex_unlock(&w->lock);
-            on_time(w, now_ms());
+            on_time(w, clock_mono());
             pthread_mutex_lock(&w->lock);
         }
         if (w->is_stopping)
@@ -353,7 +340,7 @@ static void *run(void *arg)
             w->last = NULL;
         pthread_mutex_unlock(&w->lock);
         perform(w, i);
-        on_time(w, now_ms());
+        on_time(w, clock_mono());
         pthread_mutex_lock(&w->lock);
         w->backlog -= i->data.n;
         if (i->kind == ITEM_SETTLE) {
@@ -379,7 +366,7 @@ struct writer *writer_new(const struct writer_opts *o)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&w->changed, &attr);
     pthread_condattr_destroy(&attr);
-    w->last_commit = w->last_sync = w->last_publish = now_ms();
+    w->last_commit = w->last_sync = w->last_publish = clock_mono();
     w->is_idle = true;
     if (pthread_create(&w->thread, NULL, run, w) != 0)
         abort(); /* no thread means no memory for one */

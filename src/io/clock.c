@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 
 static int64_t read_us(clockid_t id)
 {
@@ -25,6 +24,12 @@ int64_t clock_mono_us(void)
 wall_ms clock_wall(void)
 {
     return read_us(CLOCK_REALTIME) / 1000;
+}
+
+struct timespec clock_in(int64_t ms)
+{
+    int64_t us = clock_mono_us() + ms * 1000;
+    return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 }
 
 int64_t clock_cpu_us(void)
