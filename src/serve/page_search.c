@@ -325,9 +325,9 @@ static void put_notices(struct results *x)
     if (x->like) {
         buf_puts(out, "<p class=\"notice\">Only pages that are nearly the same as one of the results. <a href=\"");
         put_search_href(out, x->query, 1, false);
-        buf_puts(out, "\">All results</a> <a href=\"");
+        buf_puts(out, "\">All results</a> or <a href=\"");
         put_search_href(out, x->query, 1, true);
-        buf_puts(out, "\">All, without folding</a></p>\n");
+        buf_puts(out, "\">all, each on its own</a></p>\n");
     }
     if (x->is_unfolded) {
         buf_puts(out, "<p class=\"notice\">Similar pages are listed each on their own. <a href=\"");
