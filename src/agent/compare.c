@@ -87,7 +87,7 @@ static void ask_page_later(struct run *r)
 {
     struct pace_opts o = pace_default;
     o.delay_ms = r->o->delay_ms;
-    int64_t wait = pace_of(&o, &r->addr, false, robots_crawl_delay_ms(r->rules), 0).delay_ms;
+    int64_t wait = pace_of(&o, &r->addr, false, robots_crawl_delay_ms(r->rules), 0, 0).delay_ms;
     if (clock_mono() + wait > r->until)
         conclude(r, 0, 0, (struct span){0});
     else

@@ -357,6 +357,8 @@ static status say_host(void *arg, struct span host, struct span packed)
     fact_f(e, "host", "host", "%.*s: %" PRIu64 " URLs wait, %" PRIu64 " requests so far", SPAN_ARG(i.name), i.queued,
            i.requests);
     fact_f(e, "delay", "pause", "%.1f s between requests", (double)i.delay_ms / 1000);
+    if (i.borne_ms > 0)
+        fact(e, "borne", "slowed", SPAN("one request at a time, and fewer, since it answered 429 (too many requests)"));
     if (i.failures || i.is_given_up)
         fact_f(e, "host_failure", "host trouble", "%s, %u times in a row%s", status_name(i.last_failure), i.failures,
                i.is_given_up ? "; left until the next run" : "");

@@ -226,6 +226,7 @@ static void count_request(struct frontier *f, struct lent *l, mono_ms now)
     h->requests++;
     ip->flight++;
     net->flight++;
+    pace_asked(&h->borne, now, h->next_ok);
     if (h->pace.delay_ms > 0)
         h->next_ok = now + h->pace.delay_ms;
     if (h->pace.has_floors) {
@@ -432,7 +433,7 @@ bool frontier_done(struct frontier *f, mono_ms now, uint64_t lease, const struct
         else if (concerns_host(r) && (is_line || !failure_is_of_page(h, l->entry, r)))
             host_failed(f, h, now, r);
         else if (r->st == ST_OK && !concerns_host(r))
-            host_answered(f, h, now, r);
+            host_answered(f, h, now, r, is_same_failure(l));
         if (r->st == ST_OK)
             site_answered(&h->sites[l->site]);
         host_rest(f, h, now);
@@ -463,7 +464,7 @@ void frontier_robots(struct frontier *f, mono_ms now, wall_ms wall, uint64_t lea
     if (rules) {
         site_set_rules(f, s, rules, now + ttl_ms);
         s->failing_since = 0;
-        host_answered(f, h, now, r);
+        host_answered(f, h, now, r, is_same_failure(l));
     } else {
         bool is_line = failure_is_our_line(f, h, r);
         if (!s->failing_since && !is_line)

@@ -254,6 +254,7 @@ struct frontier_info {
     wall_ms next_ok;                /* not before */
     int64_t delay_ms;               /* effective */
     double rtt_ms, server_ms;       /* -1: unknown */
+    double borne_ms;                /* pause that its 429s have taught; 0: none */
     struct trap_sketch *traps_seen; /* NULL: none; owned */
     size_t site_count;
     struct frontier_site_info {

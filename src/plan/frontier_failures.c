@@ -114,6 +114,8 @@ void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct f
     h->failures_total++;
     h->last_failure = r->st;
     h->last_http = r->st == ST_OK ? r->http_status : 0;
+    if (h->last_http == 429)
+        pace_complained(&h->borne, &f->o.pace, h->pace.delay_ms);
     int64_t wait = other ? h->pace.delay_ms : pace_backoff(&f->o.pace, h->failures, &f->rng);
     if (r->st == ST_CONNECT || r->st == ST_TIMEOUT)
         h->addr_expires = 0; /* look again: it may have moved, or has another */
@@ -189,14 +191,17 @@ void host_rest(struct frontier *f, struct host *h, mono_ms now)
         h->next_ok = now + h->pace.delay_ms;
 }
 
-void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r)
+void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r, bool is_older)
 {
     bool was_down = f->is_down;
     end_silence(f, now);
-    h->failures = 0;
     h->successes++;
-    h->last_failure = ST_OK;
-    h->last_http = r->http_status;
+    if (!is_older) {
+        h->failures = 0;
+        h->last_failure = ST_OK;
+        h->last_http = r->http_status;
+    }
+    pace_answered(&h->borne, &f->o.pace);
     if (r->connect_us > 0) {
         double rtt = r->connect_us / 1000.0;
         if (h->rtt_ms < 0 || rtt < h->rtt_ms)

@@ -402,8 +402,8 @@ void host_repace(struct frontier *f, struct host *h)
         if (h->sites[i].rules && robots_crawl_delay_ms(h->sites[i].rules) > crawl_delay)
             crawl_delay = robots_crawl_delay_ms(h->sites[i].rules);
     const struct addr none = {0};
-    h->pace =
-        pace_of(&f->o.pace, h->ip ? &h->ip->addr : &none, h->is_own, crawl_delay, h->server_ms > 0 ? h->server_ms : 0);
+    h->pace = pace_of(&f->o.pace, h->ip ? &h->ip->addr : &none, h->is_own, crawl_delay,
+                      h->server_ms > 0 ? h->server_ms : 0, h->borne.pause_ms);
 }
 
 static bool host_is_ready(const struct host *h)

@@ -85,6 +85,7 @@ struct host {
     struct addr last_addr; /* the last one it had, also in an earlier run; family 0: never had one */
     mono_ms next_ok, addr_expires;
     struct pace pace;
+    struct pace_borne borne;
     struct site *sites; /* owned */
     size_t site_count;
     struct entry_list head, tail; /* head, then the runs, then tail */
@@ -147,7 +148,8 @@ bool host_gives_up(const struct host *h, const struct frontier_result *r); /* af
 void host_failed(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
 /* A request that was under way when it failed: nothing is counted. */
 void host_failed_again(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
-void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r);
+/* `is_older`: it was asked for before the host failed, which is no sign that it is well again. */
+void host_answered(struct frontier *f, struct host *h, mono_ms now, const struct frontier_result *r, bool is_older);
 void host_rest(struct frontier *f, struct host *h, mono_ms now); /* the pause after a request */
 void site_failed(struct site *s, mono_ms now, status st);
 void site_answered(struct site *s);

@@ -10,7 +10,8 @@
 #include "base/pack.h"
 #include "plan/frontier_internal.h"
 
-#define PACK_VERSION 2 /* 1 did not say whose URLs are in the runs */
+#define PACK_VERSION 3 /* 1 did not say whose URLs are in the runs, 2 not what pace the host bears */
+#define PACK_PLAIN 2   /* of hosts that never complained: programs of before read them */
 #define TARGET_MAX 65535
 #define ROBOTS_PACKED_MAX (4u << 20)
 #define VARIANTS_PACKED_MAX (1u << 16)
@@ -107,7 +108,8 @@ static void pack_state(const struct host *h, mono_ms now, wall_ms wall, uint64_t
                        struct buf *out)
 {
     const struct addr *addr = h->ip && h->ip->addr.family ? &h->ip->addr : &h->last_addr;
-    pack_u8(out, PACK_VERSION);
+    bool has_borne = h->borne.pause_ms > 0;
+    pack_u8(out, has_borne ? PACK_VERSION : PACK_PLAIN);
     pack_text(out, span_of(h->name, h->name_len));
     pack_u8(out, h->is_given_up ? HAS_GIVEN_UP : 0);
     pack_var(out, h->failures);
@@ -125,6 +127,8 @@ static void pack_state(const struct host *h, mono_ms now, wall_ms wall, uint64_t
     pack_var(out, (uint64_t)h->last_http);
     pack_millis(out, h->rtt_ms);
     pack_millis(out, h->server_ms);
+    if (has_borne)
+        pack_millis(out, h->borne.pause_ms);
     pack_var(out, h->site_count);
     for (size_t i = 0; i < h->site_count; i++)
         pack_site(out, &h->sites[i], now, wall, with_rules);
@@ -226,7 +230,7 @@ struct packed_host {
     uint64_t delay_ms, queued, taken, requests, failures_total, traps, last_http;
     struct addr addr;
     uint8_t last_failure;
-    double rtt_ms, server_ms;
+    double rtt_ms, server_ms, borne_ms;
     size_t site_count;
     struct packed_site sites[FRONTIER_SITES_MAX];
     struct span variants;
@@ -285,6 +289,7 @@ static status host_parse(struct span packed, struct packed_host *p)
     p->last_http = unpack_var(&u);
     p->rtt_ms = unpack_millis(&u);
     p->server_ms = unpack_millis(&u);
+    p->borne_ms = version >= 3 ? unpack_millis(&u) : 0;
     uint64_t sites = unpack_var(&u);
     if (sites > FRONTIER_SITES_MAX || p->name.n == 0 || p->last_failure >= ST_MAX)
         return ST_CORRUPT;
@@ -335,6 +340,12 @@ static mono_ms to_mono(wall_ms then, wall_ms wall, mono_ms now, int64_t most)
     return then > wall && then - wall <= most ? now + (then - wall) : now;
 }
 
+static double borne_of(const struct frontier *f, const struct packed_host *p)
+{
+    double most = (double)f->o.pace.adaptive_max_ms;
+    return p->borne_ms < 0 ? 0 : p->borne_ms > most ? most : p->borne_ms;
+}
+
 /* Politeness, counters and robots rules of a host, as they were packed; its URLs are left alone. */
 static status apply_state(struct frontier *f, struct host *h, const struct packed_host *p, mono_ms now, wall_ms wall)
 {
@@ -347,6 +358,7 @@ static status apply_state(struct frontier *f, struct host *h, const struct packe
     h->last_http = (int)p->last_http;
     h->rtt_ms = p->rtt_ms;
     h->server_ms = p->server_ms;
+    h->borne.pause_ms = borne_of(f, p);
     if (p->addr.family)
         h->last_addr = p->addr;
     for (size_t i = 0; st == ST_OK && i < p->site_count; i++) {
@@ -499,6 +511,8 @@ static status merge_state(struct frontier *f, struct host *h, const struct packe
     }
     if (p->failures > h->failures)
         h->failures = p->failures;
+    if (borne_of(f, p) > h->borne.pause_ms)
+        h->borne.pause_ms = borne_of(f, p);
     if (until > h->next_ok)
         h->next_ok = until;
     host_repace(f, h);
@@ -632,6 +646,7 @@ status frontier_info_read(struct span packed, struct frontier_info *out)
         .delay_ms = (int64_t)p.delay_ms,
         .rtt_ms = p.rtt_ms,
         .server_ms = p.server_ms,
+        .borne_ms = p.borne_ms > 0 ? p.borne_ms : 0,
         .site_count = p.site_count,
     };
     if (p.variants.n)

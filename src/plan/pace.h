@@ -38,9 +38,9 @@ struct pace {
 
 /* `crawl_delay_ms` -1: none; `server_ms` is the smoothed server time (fetch minus path), so that a crawler that is near
  * does not hit harder. With delay_ms 0 on a private or own host the adaptive part is off: the operator asked for speed.
- */
+ * `borne_ms` is the pause of a struct pace_borne, 0: none; it holds for everybody. */
 struct pace pace_of(const struct pace_opts *o, const struct addr *addr, bool is_own, int64_t crawl_delay_ms,
-                    double server_ms);
+                    double server_ms, double borne_ms);
 
 /* Limits of an address or network that serves `domains` registered domains: base * sqrt(domains / shared_domains),
  * capped. */
@@ -48,3 +48,25 @@ unsigned pace_shared(const struct pace_opts *o, unsigned base, unsigned domains)
 
 /* Pause after the n-th failure in a row (n >= 1): doubling, with up to a quarter of jitter on top. */
 int64_t pace_backoff(const struct pace_opts *o, unsigned n, struct rng *rng);
+
+/* The pace that a host was seen to bear. One that answers 429 was asked too fast; what it answered between two of
+ * those, over the time from one to the other with the rest in it, is a pace that it allows:
+ *
+ *     429    rest of 60 s    100 answers in 2 s    429        100 in 62 s, one every 0.62 s
+ *
+ * From the first 429 on it is asked one at a time, with a quarter more than that between two requests, but never four
+ * times as slowly at once: a rest may be longer than it had to be. Each answer takes a little off, so that one
+ * complaint is forgotten in the end, and a limit that stays is met once in a thousand pages or two. All zeros: it never
+ * complained. */
+struct pace_borne {
+    double pause_ms;  /* 0: none */
+    mono_ms last;     /* request; 0: none yet */
+    double seen_ms;   /* since the last 429, without times when nothing was wanted of it */
+    unsigned answers; /* in that time */
+};
+
+/* A request at `now`; it was allowed from `next_ok` on. */
+void pace_asked(struct pace_borne *b, mono_ms now, mono_ms next_ok);
+void pace_answered(struct pace_borne *b, const struct pace_opts *o);
+/* 429. `delay_ms`: the pause that was kept. */
+void pace_complained(struct pace_borne *b, const struct pace_opts *o, int64_t delay_ms);

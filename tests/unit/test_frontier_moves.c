@@ -63,6 +63,31 @@ static void state_of_a_host_survives_without_its_urls(void **state)
     world_done(&v);
 }
 
+static void what_a_host_bears_survives(void **state)
+{
+    struct world w, v;
+    struct lease l;
+    mono_ms wake;
+    struct buf packed = {0};
+    world_init(&w, 1000);
+    world_init(&v, 1000);
+    add(&w, "http://a.example/1");
+    assert_true(next_page(&w, "", &l));
+    struct frontier_result r = {.st = ST_OK, .http_status = 429, .retry_after_ms = 5000};
+    frontier_done(w.f, w.now, l.id, &r);
+    CHECK_STATUS("pack", frontier_host_state(w.f, w.now, 5000, SPAN("a.example"), &packed), ST_OK);
+    add(&v, "http://a.example/1");
+    add(&v, "http://a.example/2");
+    CHECK_STATUS("set", frontier_set_state(v.f, v.now, 5000, buf_span(&packed)), ST_OK);
+    assert_true(next_page(&v, "", &l));
+    frontier_done(v.f, v.now, l.id, &good);
+    CHECK_STATUS("keeps its pause", frontier_take(v.f, v.now, &l, &wake), ST_AGAIN);
+    assert_in_range(wake - v.now, 1200, 1300);
+    buf_done(&packed);
+    world_done(&w);
+    world_done(&v);
+}
+
 struct handover {
     struct buf pieces; /* each behind its length */
     size_t piece_count;
@@ -317,7 +342,7 @@ static void pieces_of_others_must_be_their_own(void **state)
     CHECK_STATUS("its own", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_OK);
     packed.p[2] = 'b'; /* the name, not the site */
     CHECK_STATUS("another's", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_CORRUPT);
-    packed.p[0] = 3;
+    packed.p[0] = 4;
     CHECK_STATUS("newer", frontier_adopt_host(w.f, w.now, 5000, buf_span(&packed)), ST_NEWER);
     buf_done(&packed);
     world_done(&w);
@@ -328,6 +353,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_bytes_are_refused),
         cmocka_unit_test(state_of_a_host_survives_without_its_urls),
+        cmocka_unit_test(what_a_host_bears_survives),
         cmocka_unit_test(a_network_moves_with_queue_rules_and_politeness),
         cmocka_unit_test(no_piece_is_longer_than_can_travel),
         cmocka_unit_test(a_part_of_a_network_moves_without_the_rest),
