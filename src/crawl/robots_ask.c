@@ -41,7 +41,7 @@ static void end(struct robots_ask *r, status st, struct robots *rules, const cha
     buf_done(&text);
 }
 
-/* A redirect that leads nowhere: there is no robots.txt. */
+/* A redirect without end, to no web address or to one that we must not touch: there is no robots.txt. */
 static void give_up_hop(struct robots_ask *r)
 {
     end(r, ST_OK, robots_all(true), "");
@@ -58,7 +58,9 @@ static void on_resolved(void *arg, const struct resolved *res)
     struct robots_ask *r = arg;
     if (res->st == ST_CANCELLED) {
         end(r, ST_CANCELLED, NULL, "cancelled");
-    } else if (res->st != ST_OK || (r->o.may_use && !r->o.may_use(r->o.arg, &res->addrs[0]))) {
+    } else if (res->st != ST_OK) {
+        end(r, res->st, NULL, "it redirects to a host that has no address");
+    } else if (r->o.may_use && !r->o.may_use(r->o.arg, &res->addrs[0])) {
         give_up_hop(r);
     } else {
         r->addr = res->addrs[0];

@@ -34,10 +34,19 @@ void robots_fetch_start(struct shard *s, struct job *j)
 
 /* ---- redirects ---- */
 
-/* A redirect that leads nowhere counts as "unavailable", which means that everything is allowed (2.3.1.2, 2.3.1.3). */
+/* A redirect without end, to no web address or to one that we must not touch counts as "unavailable", which means that
+ * everything is allowed (2.3.1.2, 2.3.1.3). */
 static void give_up_hop(struct shard *s, struct job *j)
 {
     settle(s, j, robots_all(true));
+}
+
+/* Where the rules are is known, and nobody is there: as unreachable as a robots.txt that does not answer (2.3.1.4). */
+static void hop_is_unreachable(struct shard *s, struct job *j, status st)
+{
+    crawl_note_host_failure(s->crawl, j->lease.host, st, "robots.txt redirects to a host that has no address");
+    j->result.st = st;
+    settle(s, j, NULL);
 }
 
 static void on_hop_resolved(void *arg, const struct resolved *r)
@@ -48,7 +57,7 @@ static void on_hop_resolved(void *arg, const struct resolved *r)
     if (s->is_quitting || r->st == ST_CANCELLED)
         job_free(j);
     else if (r->st != ST_OK)
-        give_up_hop(s, j);
+        hop_is_unreachable(s, j, r->st);
     else
         shard_fetch(s, j, current_url(j), &r->addrs[0]);
 }
@@ -74,7 +83,7 @@ static void on_hop_due(void *arg)
         if (r.st == ST_OK)
             shard_fetch(s, j, current_url(j), &r.addrs[0]);
         else
-            give_up_hop(s, j);
+            hop_is_unreachable(s, j, r.st);
     } else {
         s->resolving++;
         resolver_lookup(s->resolver, u.host, on_hop_resolved, j);

@@ -118,9 +118,9 @@ static void each_answer_means_what_rfc_9309_says(void **state)
         unsigned asked;
         bool refuses; /* the owner does, the address that it leads to */
     } cases[] = {
-        {"rules", 0, 1, false}, {"open", 1, 1, false},    {"gone", 1, 1, false},  {"broken", 0, 1, false},
-        {"busy", 0, 1, false},  {"far", 0, 2, false},     {"round", 1, 6, false}, {"lost", 1, 1, false},
-        {"mail", 1, 1, false},  {"nothing", 1, 1, false}, {"far", 1, 1, true},
+        {"rules", 0, 1, false},   {"open", 1, 1, false}, {"gone", 1, 1, false},  {"broken", 0, 1, false},
+        {"busy", 0, 1, false},    {"far", 0, 2, false},  {"round", 1, 6, false}, {"mail", 1, 1, false},
+        {"nothing", 1, 1, false}, {"far", 1, 1, true},
     };
     struct bed b;
     open_bed(&b);
@@ -143,6 +143,10 @@ static void what_cannot_be_reached_is_said(void **state)
     (void)start(&b, "garbled", 0);
     loop_run(b.loop);
     CHECK_STATUS("garbled", b.st, ST_PROTOCOL);
+    assert_int_equal(b.verdict, -1);
+    (void)start(&b, "lost", 0); /* to a name that nobody knows */
+    loop_run(b.loop);
+    CHECK_STATUS("lost", b.st, ST_TIMEOUT);
     assert_int_equal(b.verdict, -1);
     httpd_free(b.server);
     b.server = NULL;
