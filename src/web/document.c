@@ -31,21 +31,50 @@ static bool is_machine_text(struct span media)
     return is_any(media, types, sizeof(types) / sizeof(*types));
 }
 
-static bool is_called_markdown(struct span url)
+/* The last part of the path. */
+static struct span name_of(struct span url)
 {
-    size_t n = span_find(url, '?', 0), fragment = span_find(url, '#', 0);
-    struct span path = span_cut(url, 0, n < fragment ? n : fragment);
-    static const struct span ends[] = {SPAN_INIT(".md"), SPAN_INIT(".markdown"), SPAN_INIT(".mdown"),
-                                       SPAN_INIT(".mkd")};
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        if (path.n > ends[i].n && span_eq_nocase(span_from(path, path.n - ends[i].n), ends[i]))
+    size_t query = span_find(url, '?', 0), end = span_find(url, '#', 0);
+    end = query < end ? query : end;
+    size_t from = end;
+    while (from > 0 && url.p[from - 1] != '/')
+        from--;
+    return span_cut(url, from, end - from);
+}
+
+static bool ends_as_any(struct span name, const struct span *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (name.n >= ends[i].n && span_eq_nocase(span_from(name, name.n - ends[i].n), ends[i]))
             return true;
     return false;
 }
 
-static bool ends_nocase(struct span s, struct span end)
+static bool is_called_markdown(struct span url)
 {
-    return s.n >= end.n && span_eq_nocase(span_from(s, s.n - end.n), end);
+    static const struct span ends[] = {SPAN_INIT(".md"), SPAN_INIT(".markdown"), SPAN_INIT(".mdown"),
+                                       SPAN_INIT(".mkd")};
+    return ends_as_any(name_of(url), ends, sizeof(ends) / sizeof(*ends));
+}
+
+/* By their endings, and what lies beside source code without one. */
+static bool is_called_text(struct span url)
+{
+    static const struct span ends[] = {SPAN_INIT(".txt"),  SPAN_INIT(".text"),     SPAN_INIT(".rst"), SPAN_INIT(".org"),
+                                       SPAN_INIT(".adoc"), SPAN_INIT(".asciidoc"), SPAN_INIT(".tex")};
+    static const char *const names[] = {"README",  "LICENSE", "LICENCE",   "COPYING",      "COPYRIGHT",  "NEWS",
+                                        "AUTHORS", "CHANGES", "CHANGELOG", "INSTALL",      "Todo",       "HACKING",
+                                        "NOTICE",  "THANKS",  "FAQ",       "CONTRIBUTING", "MAINTAINERS"};
+    struct span name = name_of(url);
+    return ends_as_any(name, ends, sizeof(ends) / sizeof(*ends)) || is_any(name, names, sizeof(names) / sizeof(*names));
+}
+
+/* What servers say of files that they do not know. */
+static bool is_silent(struct span media)
+{
+    static const char *const types[] = {"application/octet-stream", "binary/octet-stream", "application/download",
+                                        "application/x-download", "application/force-download"};
+    return is_any(media, types, sizeof(types) / sizeof(*types));
 }
 
 /* sitemap.xml.gz, sitemap_pages_3.gz?x=1, urls.txt.gz, sitemap.php?part=2, index.rdf. */
@@ -53,14 +82,8 @@ static bool names_list(struct span url)
 {
     static const struct span ends[] = {SPAN_INIT(".xml"), SPAN_INIT(".rss"),    SPAN_INIT(".atom"),
                                        SPAN_INIT(".rdf"), SPAN_INIT(".xml.gz"), SPAN_INIT(".txt.gz")};
-    size_t query = span_find(url, '?', 0), from = query;
-    while (from > 0 && url.p[from - 1] != '/')
-        from--;
-    struct span name = span_cut(url, from, query - from);
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        if (ends_nocase(name, ends[i]))
-            return true;
-    return span_search(name, SPAN("sitemap"), true) < name.n;
+    struct span name = name_of(url);
+    return ends_as_any(name, ends, sizeof(ends) / sizeof(*ends)) || span_search(name, SPAN("sitemap"), true) < name.n;
 }
 
 /* XML may be a list, and so may be JSON that is called one, and what has the name of one and is gzip, or of a type that
@@ -69,11 +92,9 @@ static bool may_be_list(struct span media, struct span url)
 {
     static const char *const xml[] = {"application/xml", "text/xml", "application/rss+xml", "application/atom+xml",
                                       "application/rdf+xml"};
-    static const char *const silent[] = {
-        "application/gzip",    "application/x-gzip",   "application/x-gzip-compressed", "application/octet-stream",
-        "binary/octet-stream", "application/download", "application/x-download",        "application/force-download"};
+    static const char *const gzip[] = {"application/gzip", "application/x-gzip", "application/x-gzip-compressed"};
     return is_any(media, xml, sizeof(xml) / sizeof(*xml)) || sitemap_may_be_json(media, url) ||
-           (is_any(media, silent, sizeof(silent) / sizeof(*silent)) && names_list(url));
+           ((is_silent(media) || is_any(media, gzip, sizeof(gzip) / sizeof(*gzip))) && names_list(url));
 }
 
 document_kind document_kind_of(struct span content_type, struct span url)
@@ -84,13 +105,16 @@ document_kind document_kind_of(struct span content_type, struct span url)
     if (media.n == 0)
         return is_called_markdown(url) ? DOCUMENT_MARKDOWN : DOCUMENT_HTML;
     if (span_is_nocase(media, "text/markdown") || span_is_nocase(media, "text/x-markdown") ||
-        (span_is_nocase(media, "text/plain") && is_called_markdown(url)))
+        ((span_is_nocase(media, "text/plain") || is_silent(media)) && is_called_markdown(url)))
         return DOCUMENT_MARKDOWN;
     if (may_be_list(media, url))
         return DOCUMENT_LIST;
-    if (span_starts_nocase(media, SPAN("text/")) && !is_machine_text(media))
+    if ((span_starts_nocase(media, SPAN("text/")) && !is_machine_text(media)) ||
+        (is_silent(media) && is_called_text(url)))
         return DOCUMENT_PLAIN;
-    if (span_is_nocase(media, "application/pdf") || span_is_nocase(media, "application/x-pdf"))
+    static const struct span pdf = SPAN_INIT(".pdf");
+    if (span_is_nocase(media, "application/pdf") || span_is_nocase(media, "application/x-pdf") ||
+        (is_silent(media) && ends_as_any(name_of(url), &pdf, 1)))
         return DOCUMENT_PDF;
     return DOCUMENT_OTHER;
 }
@@ -126,7 +150,8 @@ static void read_plain(struct arena *a, struct span media, struct span text, con
                        struct facts *out)
 {
     facts_collect_plain(a, text, o, out);
-    out->title = span_is_nocase(media, "text/plain") ? plain_title(a, text) : (struct span){"", 0};
+    bool is_for_people = span_is_nocase(media, "text/plain") || is_silent(media);
+    out->title = is_for_people ? plain_title(a, text) : (struct span){"", 0};
 }
 
 /* ---- lists ---- */

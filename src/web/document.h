@@ -11,15 +11,17 @@
 
 typedef enum document_kind {
     DOCUMENT_HTML,     /* also when there is no type */
-    DOCUMENT_MARKDOWN, /* text/markdown; plain text that is called .md */
-    DOCUMENT_PLAIN,    /* text/plain and other text/ that people read: tables, calendars, source code */
-    DOCUMENT_LIST,     /* a sitemap or a feed (web/sitemap.h), perhaps gzipped */
-    DOCUMENT_PDF,      /* what another program says of it is read: document_read_pdf */
-    DOCUMENT_OTHER,    /* nothing here reads it */
+    DOCUMENT_MARKDOWN, /* text/markdown; plain text, and files of no known type, that are called .md */
+    DOCUMENT_PLAIN, /* text/plain and other text/ that people read: tables, calendars, source code; README of no known
+                       type */
+    DOCUMENT_LIST,  /* a sitemap or a feed (web/sitemap.h), perhaps gzipped */
+    DOCUMENT_PDF,   /* what another program says of it is read: document_read_pdf */
+    DOCUMENT_OTHER, /* nothing here reads it */
 } document_kind;
 
-/* `url` tells Markdown from plain text, and lists that are gzipped, or served as no type at all, from other files; it
- * may be empty. XML counts as a list until it is read; lists of other types turn out to be such then. */
+/* `url` tells Markdown from plain text, and lists that are gzipped, texts and PDFs that are served as no type at all
+ * (application/octet-stream), from other files; it may be empty. XML counts as a list until it is read; lists of other
+ * types turn out to be such then. */
 document_kind document_kind_of(struct span content_type, struct span url);
 /* Its body is of use to document_read. */
 bool document_is_read(struct span content_type, struct span url);

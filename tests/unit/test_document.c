@@ -61,7 +61,16 @@ static void a_type_has_a_reader(void **state)
         {"application/feed+json", "http://a/x", DOCUMENT_LIST},
         {"application/pdf", "", DOCUMENT_PDF},
         {"image/png", "http://a/x.md", DOCUMENT_OTHER},
-        {"application/octet-stream", "http://a/x.pdf", DOCUMENT_OTHER},
+        {"application/octet-stream", "http://a/x.pdf", DOCUMENT_PDF},
+        {"binary/octet-stream", "http://a/b/X.PDF?y#z", DOCUMENT_PDF},
+        {"application/octet-stream", "http://a/pdf", DOCUMENT_OTHER},
+        {"application/octet-stream", "http://a/x.md", DOCUMENT_MARKDOWN},
+        {"application/octet-stream", "http://a/README", DOCUMENT_PLAIN},
+        {"application/octet-stream", "http://a/b/copyright?x=1", DOCUMENT_PLAIN},
+        {"application/octet-stream", "http://a/guide.rst", DOCUMENT_PLAIN},
+        {"application/octet-stream", "http://a/README/", DOCUMENT_OTHER},
+        {"application/octet-stream", "http://a/readme.exe", DOCUMENT_OTHER},
+        {"application/octet-stream", "http://a/x?README", DOCUMENT_OTHER},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct span type = span_str(cases[i].type), url = span_str(cases[i].url);
