@@ -154,6 +154,35 @@ static int check_resolver(struct span server)
                     SPAN_ARG(server));
 }
 
+/* The site of what was typed; where that was http, https too: that is where such a site sends people. */
+static size_t put_sites(struct arena *a, struct span url, struct span *to)
+{
+    struct url u;
+    if (url_parse(a, url, NULL, &u) != ST_OK)
+        return 0;
+    to[0] = url_site(a, &u);
+    if (!span_is(u.scheme, "http") || u.has_explicit_port)
+        return 1;
+    struct buf secure = {0};
+    buf_puts(&secure, "https");
+    buf_put(&secure, span_from(to[0], u.scheme.n));
+    to[1] = arena_copy(a, buf_span(&secure));
+    buf_done(&secure);
+    return 2;
+}
+
+static const struct span *start_sites(struct crawl_setup *s, size_t *count)
+{
+    struct span *sites = arena_alloc(&s->arena, (s->seeds.n + s->sitemaps.n) * 2 * sizeof(*sites) + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s->seeds.n; i++)
+        n += put_sites(&s->arena, s->seeds.urls[i], sites + n);
+    for (size_t i = 0; i < s->sitemaps.n; i++)
+        n += put_sites(&s->arena, s->sitemaps.urls[i], sites + n);
+    *count = n;
+    return sites;
+}
+
 static void fill_opts(struct crawl_setup *s, const struct options *o)
 {
     struct crawl_opts *c = &s->opts;
@@ -185,6 +214,7 @@ static void fill_opts(struct crawl_setup *s, const struct options *o)
                                        .index_memory = (size_t)opt_number(o, OPT_INDEX_MIB) << 20,
                                        .shards = c->shards};
     c->fetch.headers = opt_list(o, OPT_HEADER, &c->fetch.header_count);
+    c->fetch.secret_sites = start_sites(s, &c->fetch.secret_site_count);
     c->own_sites = opt_list(o, OPT_OWN_SITE, &c->own_site_count);
 }
 

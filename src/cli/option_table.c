@@ -73,7 +73,10 @@ const struct opt_def option_table[OPT_COUNT] = {
                         .help = "the whole User-Agent line, in place of orbweaver/VERSION (+PURPOSE-URL; CONTACT); its "
                                 "first word is what robots.txt is asked for"},
     [OPT_HEADER] = {"header", TYPE_LIST, "LINE", .commands = CRAWLS, .is_setting = true,
-                    .help = "send \"Name: value\" with every request; may be repeated"},
+                    .help =
+                        "send \"Name: value\" with every request; lines with a secret (Authorization, Cookie, names "
+                        "with auth, token, key, secret, password or session) only to the sites of the start "
+                        "pages; may be repeated"},
     [OPT_PROXY] = {"proxy", TYPE_TEXT, "URL", .commands = CRAWLS | CMD_HIERARCHY | CMD_COORDINATOR, .is_setting = true,
                    .help = "send requests through this proxy; http_proxy and its like are ignored"},
     [OPT_CA_FILE] = {"ca-file", TYPE_TEXT, "FILE",

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "io/in_lab.h"
+#include "web/url.h"
 
 #define EDIT_TEXT_MAX 64 /* names and their misspellings are short */
 
@@ -426,6 +427,28 @@ static bool is_header_line(struct span s)
     return true;
 }
 
+/* Looked at here because curl's words about one that it does not understand have its password in them. */
+static bool is_proxy(struct span s)
+{
+    static const char *const schemes[] = {"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+    size_t end = span_search(s, SPAN("://"), false);
+    struct span rest = end < s.n ? span_from(s, end + 3) : s;
+    bool is_known = end == s.n;
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+        is_known |= end < s.n && span_is_nocase(span_cut(s, 0, end), schemes[i]);
+    struct arena a;
+    struct url u;
+    struct buf as_http = {0};
+    arena_init(&a);
+    buf_puts(&as_http, "http://");
+    buf_put(&as_http, rest);
+    bool is_fine = is_known && !has_control(s) && url_parse(&a, buf_span(&as_http), NULL, &u) == ST_OK &&
+                   span_is(u.path, "/") && !u.has_query && !u.has_fragment;
+    buf_done(&as_http);
+    arena_done(&a);
+    return is_fine;
+}
+
 int options_check(const struct options *o, struct buf *err)
 {
     static const opt_id one_line[] = {OPT_CONTACT, OPT_PURPOSE_URL, OPT_USER_AGENT};
@@ -442,6 +465,10 @@ int options_check(const struct options *o, struct buf *err)
             buf_puts(err, "--header: not a header line: write \"Name: value\"");
             return EXIT_USAGE;
         }
+    if (opt_text(o, OPT_PROXY).n && !is_proxy(opt_text(o, OPT_PROXY))) {
+        buf_puts(err, "--proxy: not the address of a proxy: write http://HOST:PORT, https://... or socks5h://...");
+        return EXIT_USAGE;
+    }
     if (opt_flag(o, OPT_INSECURE) && opt_is_set(o, OPT_CA_FILE)) {
         buf_puts(err, "--insecure and --ca-file contradict each other: give one of them");
         return EXIT_USAGE;

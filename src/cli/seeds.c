@@ -78,6 +78,10 @@ status seed_parse(struct arena *a, struct span typed, const struct url_norm *nor
     } else if (st == ST_OK && !url_is_http(&parsed)) {
         buf_puts(why, "not a web page: only http and https can be crawled");
         st = ST_INVALID;
+    } else if (st == ST_OK && (parsed.username.n || parsed.password.n)) {
+        buf_puts(why, "a name and password in a URL are not sent: leave them out; orb crawl has --header for "
+                      "\"Authorization: Basic ...\"");
+        st = ST_INVALID;
     } else if (st == ST_OK && port_is_bad(parsed.port)) {
         buf_printf(why, "port %d is one that browsers refuse too: it is not for web pages", parsed.port);
         st = ST_INVALID;
@@ -90,6 +94,17 @@ status seed_parse(struct arena *a, struct span typed, const struct url_norm *nor
     return st;
 }
 
+/* For messages, which may end up in logs: without a name and password in front of the host. */
+static struct span shown(struct span typed)
+{
+    size_t scheme = span_search(typed, SPAN("://"), false), host = scheme < typed.n ? scheme + 3 : 0;
+    struct span authority = span_cut(typed, 0, span_find(typed, '/', host));
+    size_t user = authority.n;
+    while (user > host && authority.p[user - 1] != '@')
+        user--;
+    return span_cut(user > host ? span_from(typed, user) : typed, 0, 200);
+}
+
 static int add(struct seeds *s, const char *command, struct arena *a, const struct url_norm *norm, struct span typed,
                const char *where, unsigned line)
 {
@@ -98,10 +113,10 @@ static int add(struct seeds *s, const char *command, struct arena *a, const stru
     int code = EXIT_DONE;
     if (seed_parse(a, typed, norm, &u, &why) != ST_OK) {
         if (where)
-            code = complain(EXIT_INPUT, "%s: %s line %u: %.*s: %s", command, where, line,
-                            SPAN_ARG(span_cut(typed, 0, 200)), buf_cstr(&why));
+            code = complain(EXIT_INPUT, "%s: %s line %u: %.*s: %s", command, where, line, SPAN_ARG(shown(typed)),
+                            buf_cstr(&why));
         else
-            code = complain(EXIT_INPUT, "%s %.*s: %s", command, SPAN_ARG(span_cut(typed, 0, 200)), buf_cstr(&why));
+            code = complain(EXIT_INPUT, "%s %.*s: %s", command, SPAN_ARG(shown(typed)), buf_cstr(&why));
     } else if (s->n >= CHANNEL_SEEDS_MAX)
         code = complain(EXIT_INPUT, "%s: more than %d start pages: give fewer, links lead to the rest", command,
                         CHANNEL_SEEDS_MAX);

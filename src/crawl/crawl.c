@@ -95,6 +95,7 @@ static void keep_opts(struct crawl *cr, const struct crawl_opts *o)
     cr->o.pdf_program = o->pdf_program ? arena_copy(a, span_str(o->pdf_program)).p : NULL;
     cr->o.fetch.user_agent = arena_copy(a, o->fetch.user_agent);
     cr->o.fetch.headers = keep_spans(a, o->fetch.headers, o->fetch.header_count);
+    cr->o.fetch.secret_sites = keep_spans(a, o->fetch.secret_sites, o->fetch.secret_site_count);
     cr->o.fetch.proxy = arena_copy(a, o->fetch.proxy);
     cr->o.fetch.ca_file = arena_copy(a, o->fetch.ca_file);
     cr->o.fetch.log = o->log;

@@ -70,7 +70,7 @@ static void set_constants(struct fetcher *f, struct job *j)
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* by coding.h, which forgives more */
-    curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->headers);
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, f->all.list);
     curl_easy_setopt(e, CURLOPT_PROXY, f->proxy ? f->proxy : "");
     curl_easy_setopt(e, CURLOPT_NOPROXY, "");
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -97,13 +97,13 @@ static void set_constants(struct fetcher *f, struct job *j)
 
 static void set_conditions(struct fetcher *f, struct job *j)
 {
-    struct curl_slist *first = f->headers;
+    struct curl_slist *first = job_headers(f, j)->list;
     for (int i = 0; i < 2; i++)
         if (j->condition_text[i].n) {
             j->conditions[i] = (struct curl_slist){(char *)buf_cstr(&j->condition_text[i]), first};
             first = &j->conditions[i];
         }
-    bool has = first != f->headers;
+    bool has = first != f->all.list;
     if (has || j->has_conditions_set)
         curl_easy_setopt(j->easy, CURLOPT_HTTPHEADER, first);
     j->has_conditions_set = has;
@@ -275,6 +275,5 @@ void fetch_curl_close(struct fetcher *f)
 {
     curl_multi_cleanup(f->multi); /* closes the connections, and so the watches */
     curl_watch_free(f->watch);
-    curl_slist_free_all(f->headers);
     curl_global_cleanup();
 }

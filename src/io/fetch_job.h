@@ -69,6 +69,12 @@ struct job_list {
     struct job *first, *last;
 };
 
+/* Lines of every request, both ways they are sent. */
+struct fetch_headers {
+    struct curl_slist *list; /* owned */
+    struct buf text;
+};
+
 struct fetcher {
     struct loop *loop;   /* borrowed */
     struct plain *plain; /* owned */
@@ -78,9 +84,10 @@ struct fetcher {
     struct job *pool;                                    /* owned; linked by next, last used first */
     struct job_list waiting, active, ready;              /* owned */
     unsigned active_count, in_flight;                    /* in_flight: accepted and not called back */
-    struct curl_slist *headers;                          /* owned */
-    struct buf plain_headers;                            /* the same as text */
-    char *proxy, *ca_file;                               /* owned */
+    struct fetch_headers all, open;                      /* `open`: without secrets; empty when there are none */
+    struct span *secret_sites;                           /* owned, with what they point to; in order */
+    size_t secret_site_count;
+    char *proxy, *ca_file; /* owned */
     bool insecure;
     int connect_ms, first_byte_ms, total_ms, scan_ms;
     size_t header_bytes_max, body_bytes_max;
@@ -98,6 +105,8 @@ struct fetcher {
  * fetcher was freed by the callback. */
 bool job_finish(struct fetcher *f, struct job *j, status st, const char *why);
 void fetch_start_waiting(struct fetcher *f); /* as many as there is room for */
+
+const struct fetch_headers *job_headers(const struct fetcher *f, const struct job *j); /* that its site may have */
 
 /* ---- fetch_take.c ---- */
 

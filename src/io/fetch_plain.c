@@ -36,7 +36,7 @@ void plain_job_start(struct fetcher *f, struct job *j)
         .is_head = j->is_head,
         .url = buf_span(&j->url),
         .conditions = {buf_span(&j->condition_text[0]), buf_span(&j->condition_text[1])},
-        .headers = buf_span(&f->plain_headers)};
+        .headers = buf_span(&job_headers(f, j)->text)};
     fetch_request_write(&parts, &j->request);
     if (j->raw.is_on)
         fetch_raw_sent(&j->raw, buf_span(&j->request));

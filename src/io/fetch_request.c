@@ -1,5 +1,7 @@
 #include "io/fetch_request.h"
 
+#include <string.h>
+
 #define CONDITION_BYTES_MAX (8u << 10) /* of a stored ETag or date that is sent back */
 
 bool fetch_url_is_clean(struct span url)
@@ -31,6 +33,12 @@ bool fetch_url_host(struct span url, struct span *host)
     return host->n && span_find(*host, '@', 0) == host->n;
 }
 
+struct span fetch_url_site(struct span url)
+{
+    struct span host = authority(behind_scheme(url));
+    return span_of(url.p, (size_t)(host.p + host.n - url.p));
+}
+
 void fetch_condition(struct buf *to, struct span name, struct span value)
 {
     buf_clear(to);
@@ -58,6 +66,37 @@ void fetch_request_header(struct buf *headers, struct span line)
         buf_putc(headers, ' ');
     buf_put(headers, value);
     buf_puts(headers, "\r\n");
+}
+
+bool fetch_header_is_secret(struct span line)
+{
+    static const struct span words[] = {SPAN_INIT("auth"),   SPAN_INIT("cookie"), SPAN_INIT("token"),
+                                        SPAN_INIT("key"),    SPAN_INIT("secret"), SPAN_INIT("password"),
+                                        SPAN_INIT("session")};
+    size_t end = span_find(line, ':', 0);
+    struct span name = span_cut(line, 0, end);
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (span_search(name, words[i], true) < name.n)
+            return true;
+    return false;
+}
+
+void fetch_request_hide(struct buf *request)
+{
+    size_t kept = 0;
+    bool is_first = true;
+    struct span rest = buf_span(request), line;
+    while (rest.n) {
+        size_t end = span_find(rest, '\n', 0);
+        line = span_cut(rest, 0, end < rest.n ? end + 1 : end);
+        rest = span_from(rest, line.n);
+        if (is_first || !fetch_header_is_secret(line)) { /* the first one has the URL */
+            memmove(request->p + kept, line.p, line.n);
+            kept += line.n;
+        }
+        is_first = false;
+    }
+    request->n = kept;
 }
 
 static bool has_host(struct span headers)

@@ -16,6 +16,14 @@ void fetch_condition(struct buf *to, struct span name, struct span value);
  * at all. */
 void fetch_request_header(struct buf *headers, struct span line);
 
+/* A header line whose value is for one site alone: credentials, sessions, keys; told by its name. */
+bool fetch_header_is_secret(struct span line);
+/* Takes such lines out of a request: archives are passed on. */
+void fetch_request_hide(struct buf *request);
+
+/* "https://a.example:8443" of a normalised URL. */
+struct span fetch_url_site(struct span url);
+
 struct fetch_request_parts {
     bool is_head;
     struct span url;           /* normalised; fetch_url_host() is true of it */

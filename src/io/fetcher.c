@@ -201,6 +201,7 @@ static void judge_end(const struct job *j, status st, const char *why, struct fe
         r->why = "";
     }
     r->body_cut = j->verdict == JOB_CUT && !j->is_unwanted;
+    r->body_short = r->st == ST_PROTOCOL && st == r->st && j->verdict == JOB_GOES_ON && j->heads.is_complete;
 }
 
 static void fill_heads(const struct job *j, struct fetch_result *r)
@@ -235,6 +236,7 @@ bool job_finish(struct fetcher *f, struct job *j, status st, const char *why)
         r.body = buf_span(&j->body);
     r.has_raw = j->raw.is_on && j->heads.is_complete && r.st != ST_LIMIT && r.st != ST_CANCELLED;
     if (r.has_raw) {
+        fetch_request_hide(&j->raw.request);
         r.request = buf_span(&j->raw.request);
         r.head = buf_span(&j->raw.head);
         r.raw = buf_span(&j->raw.body);
@@ -359,25 +361,62 @@ static char *copy_or_null(struct span s)
     return s.n ? mem_str(s) : NULL;
 }
 
-static void add_header(struct fetcher *f, const char *name, struct span value)
+static void add_header(struct fetch_headers *h, const char *name, struct span value)
 {
     struct buf line = {0};
     buf_puts(&line, name);
     buf_put(&line, value);
-    f->headers = curl_slist_append(f->headers, buf_cstr(&line));
-    fetch_request_header(&f->plain_headers, buf_span(&line));
+    h->list = curl_slist_append(h->list, buf_cstr(&line));
+    fetch_request_header(&h->text, buf_span(&line));
     buf_done(&line);
 }
 
 /* Curl writes its own headers twice, a character at a time, and lines of ours once; that was a tenth of a request. */
-static void set_headers(struct fetcher *f, const struct fetcher_opts *opts)
+static void set_headers(struct fetch_headers *h, const struct fetcher_opts *opts, bool with_secrets)
 {
-    add_header(f, "Accept: ", SPAN("text/html,application/xhtml+xml,*/*;q=0.8"));
-    add_header(f, "Accept-Encoding: ", SPAN("gzip, deflate, br, zstd")); /* codec/coding.h */
+    add_header(h, "Accept: ", SPAN("text/html,application/xhtml+xml,*/*;q=0.8"));
+    add_header(h, "Accept-Encoding: ", SPAN("gzip, deflate, br, zstd")); /* codec/coding.h */
     if (opts->user_agent.n)
-        add_header(f, "User-Agent: ", opts->user_agent);
+        add_header(h, "User-Agent: ", opts->user_agent);
     for (size_t i = 0; i < opts->header_count; i++)
-        add_header(f, "", opts->headers[i]);
+        if (with_secrets || !fetch_header_is_secret(opts->headers[i]))
+            add_header(h, "", opts->headers[i]);
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+    return span_cmp(*(const struct span *)a, *(const struct span *)b);
+}
+
+static void set_secrets(struct fetcher *f, const struct fetcher_opts *opts)
+{
+    bool has = false;
+    for (size_t i = 0; i < opts->header_count; i++)
+        has |= fetch_header_is_secret(opts->headers[i]);
+    set_headers(&f->all, opts, true);
+    if (!has)
+        return;
+    set_headers(&f->open, opts, false);
+    f->secret_sites = mem_alloc((opts->secret_site_count + 1) * sizeof(*f->secret_sites));
+    for (; f->secret_site_count < opts->secret_site_count; f->secret_site_count++) {
+        struct span site = opts->secret_sites[f->secret_site_count];
+        f->secret_sites[f->secret_site_count] = span_of(mem_str(site), site.n);
+    }
+    qsort(f->secret_sites, f->secret_site_count, sizeof(*f->secret_sites), compare_sites);
+}
+
+const struct fetch_headers *job_headers(const struct fetcher *f, const struct job *j)
+{
+    if (!f->secret_sites)
+        return &f->all;
+    struct span site = fetch_url_site(buf_span(&j->url));
+    return bsearch(&site, f->secret_sites, f->secret_site_count, sizeof(site), compare_sites) ? &f->all : &f->open;
+}
+
+static void headers_done(struct fetch_headers *h)
+{
+    curl_slist_free_all(h->list);
+    buf_done(&h->text);
 }
 
 static void set_opts(struct fetcher *f, const struct fetcher_opts *opts)
@@ -416,7 +455,7 @@ status fetcher_new(struct loop *l, const struct fetcher_opts *opts, struct fetch
         free_opts(f);
         return st;
     }
-    set_headers(f, opts);
+    set_secrets(f, opts);
     fetch_guard_init(&f->guard, opts->allow_private);
     f->plain = plain_new(l, f->idle_max);
     f->scan_timer = timer_new(l, on_scan, f);
@@ -454,7 +493,11 @@ void fetcher_free(struct fetcher *f)
     timer_free(f->ready_timer);
     timer_free(f->rate_timer);
     plain_free(f->plain);
-    buf_done(&f->plain_headers);
     fetch_curl_close(f);
+    headers_done(&f->all);
+    headers_done(&f->open);
+    for (size_t i = 0; i < f->secret_site_count; i++)
+        free((char *)f->secret_sites[i].p);
+    free(f->secret_sites);
     free_opts(f);
 }

@@ -15,6 +15,10 @@ struct fetcher_opts {
     struct span user_agent;     /* the whole header value */
     const struct span *headers; /* borrowed during fetcher_new: extra "Name: value" lines */
     size_t header_count;
+    /* Of those lines the ones with a secret in them (fetch_header_is_secret) go to these sites only, such as
+     * "https://a.example:8443". Borrowed during fetcher_new. */
+    const struct span *secret_sites;
+    size_t secret_site_count;
     struct span proxy;                       /* empty = none, whatever the environment says */
     struct span ca_file;                     /* empty = the system's */
     bool insecure;                           /* no certificate checks */
@@ -52,13 +56,14 @@ struct fetch_result {
     struct span link_canonical; /* target of a Link: <...>; rel="canonical" header, or empty */
     struct span body;           /* decoded */
     bool body_cut;              /* stopped at body_bytes_max */
+    bool body_short;            /* ST_PROTOCOL, and `body` is what came before it was cut off or garbled */
     bool body_unwanted;         /* the type was not wanted; body is empty */
     uint64_t declared_bytes;    /* Content-Length, or 0 */
     uint64_t wire_bytes;        /* body as received, before decoding */
     struct addr addr;           /* connected to */
     struct fetch_timing timing;
     bool reused;               /* the connection was kept alive from before */
-    struct span request, head; /* with keep_raw: as sent and received, each with its empty line */
+    struct span request, head; /* with keep_raw: as sent, without secrets, and as received, each with its empty line */
     struct span raw;           /* the same: the body without chunks, before decoding, whatever its type */
     bool raw_cut;              /* `raw` stopped at body_bytes_max, or because what it decodes to did */
     bool raw_broken;           /* the rest of it did not come: `st` says why */

@@ -5,6 +5,9 @@
 complains not_a_url 3 'not a URL' crawl nothing
 complains not_a_web_page 3 'only http and https' crawl mailto:a@example.org
 complains bad_port 3 'browsers refuse' crawl http://example.org:25/
+complains a_password_in_a_url 3 'crawl example.org:8080/x: a name and password' crawl https://user:pass@example.org:8080/x
+complains a_proxy_of_no_kind 2 '--proxy: not the address of a proxy: write' crawl --proxy foo://u:secret@x http://a.example/
+complains a_proxy_of_no_port 2 '--proxy: not the address of a proxy: write' crawl --proxy http://u:secret@x:99999 http://a.example/
 complains bad_pattern 3 'crawl: ' crawl --include 're:(' http://example.org/
 complains no_seed_file 4 'read ' crawl --seeds "$tmp/nothing"
 printf '# none\n\n' >"$tmp/none"

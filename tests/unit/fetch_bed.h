@@ -29,7 +29,8 @@ struct bed {
         size_t n;
     } text;
     struct buf body, request, head, raw;
-    char seen[4096]; /* request headers of the last request, as the handler saw them */
+    char seen[4096];   /* request headers of the last request, as the handler saw them */
+    char secrets[256]; /* its Authorization and Cookie */
 };
 
 static inline void gzip_zeros(struct buf *to, size_t n)
@@ -65,6 +66,8 @@ static inline void site(void *self, const struct httpd_request *req, struct http
     struct span wants = httpd_header(req, "Accept");
     snprintf(bed->seen, sizeof(bed->seen), "%s|%.*s|%.*s|%.*s|%.*s|%.*s|%.*s|%.*s", req->method, SPAN_ARG(req->host),
              SPAN_ARG(agent), SPAN_ARG(tag), SPAN_ARG(since), SPAN_ARG(accept), SPAN_ARG(extra), SPAN_ARG(wants));
+    struct span auth = httpd_header(req, "Authorization"), cookie = httpd_header(req, "Cookie");
+    snprintf(bed->secrets, sizeof(bed->secrets), "%.*s|%.*s", SPAN_ARG(auth), SPAN_ARG(cookie));
     bed->handled++;
     if (span_is(t, "/page")) {
         buf_puts(&ans->head, "Content-Type: text/html; charset=utf-8\nETag: \"e1\"\n"

@@ -30,6 +30,55 @@ static void fetches_a_page_with_its_headers(void **state)
     bed_close(&b);
 }
 
+static void secrets_go_to_their_sites_only(void **state)
+{
+    static const struct span lines[] = {SPAN_INIT("X-Extra: yes"), SPAN_INIT("Authorization: Bearer 1"),
+                                        SPAN_INIT("cookie: c=2")};
+    static const struct {
+        const char *label, *site, *user; /* somebody in front of the host: by curl */
+        const char *want;
+    } cases[] = {
+        {"its own", "http://site.test:%d", "", "Bearer 1|c=2"},
+        {"another host", "http://other.test:%d", "", "|"},
+        {"a longer host", "http://site.test.other:%d", "", "|"},
+        {"another scheme", "https://site.test:%d", "", "|"},
+        {"another port", "http://site.test", "", "|"},
+        {"none", NULL, "", "|"},
+        {"by curl", "http://u@site.test:%d", "u@", "Bearer 1|c=2"},
+        {"by curl, another host", "http://site.test:%d", "u@", "Basic dTo=|"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bed b;
+        char text[64] = "", url[64];
+        bed_open(&b, (struct fetcher_opts){0});
+        if (cases[i].site)
+            snprintf(text, sizeof(text), cases[i].site, b.port);
+        const struct span site = span_str(text);
+        struct fetcher_opts o = {.user_agent = SPAN("tester/1"),
+                                 .allow_private = true,
+                                 .headers = lines,
+                                 .header_count = 3,
+                                 .secret_sites = &site,
+                                 .secret_site_count = cases[i].site != NULL};
+        fetcher_free(b.fetcher);
+        CHECK_STATUS(cases[i].label, fetcher_new(b.loop, &o, &b.fetcher), ST_OK);
+        snprintf(url, sizeof(url), "http://%ssite.test:%d/page", cases[i].user, b.port);
+        b.want = 1;
+        fetcher_get(
+            b.fetcher,
+            &(struct fetch_req){.url = span_str(url), .addr = LOOPBACK, .keep_raw = true, .done = on_done, .arg = &b});
+        loop_run(b.loop);
+        CHECK_STATUS(cases[i].label, b.last.st, ST_OK);
+        CHECK_SPAN(cases[i].label, span_str(b.secrets), span_str(cases[i].want));
+        /* And never to whoever gets the archive. */
+        CHECK(cases[i].label, span_search(b.last.request, SPAN("X-Extra: yes\r\n"), false) < b.last.request.n);
+        CHECK(cases[i].label, span_search(b.last.request, SPAN("authorization"), true) == b.last.request.n);
+        CHECK(cases[i].label, span_search(b.last.request, SPAN("cookie"), true) == b.last.request.n);
+        CHECK(cases[i].label, span_ends(b.last.request, SPAN("\r\n\r\n")));
+        bed_close(&b);
+    }
+}
+
 static void conditions_lead_to_304(void **state)
 {
     struct bed b;
@@ -196,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fetches_a_page_with_its_headers),
+        cmocka_unit_test(secrets_go_to_their_sites_only),
         cmocka_unit_test(conditions_lead_to_304),
         cmocka_unit_test(head_has_no_body),
         cmocka_unit_test(returns_redirects_and_errors_as_they_are),
