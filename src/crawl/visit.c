@@ -320,7 +320,7 @@ static unsigned header_flags(const struct crawl *cr, struct span values)
     unsigned flags = 0;
     struct span one;
     while (span_split(&values, '\n', &one))
-        flags |= facts_robots_header(one, cr->agent);
+        flags |= facts_robots_header(one, cr->agent, clock_wall());
     return flags;
 }
 
@@ -364,9 +364,10 @@ static bool read_pdf(struct shard *s, const struct job *j, const struct fetch_re
         return false;
     }
     if (!j->reading)
-        why = r->body_cut || r->body_unwanted ? "it is too long"
-              : !r->body.n                    ? "it is empty"
-                                              : "pdftotext could not be run";
+        why = r->body_short                     ? "it was cut off"
+              : r->body_cut || r->body_unwanted ? "it is too long"
+              : !r->body.n                      ? "it is empty"
+                                                : "pdftotext could not be run";
     else if (j->reading->st != ST_OK)
         why = pdf_trouble(j->reading, r->body);
     else if (document_read_pdf(&s->arena, j->reading->text, fo, d) != ST_OK || !d->facts.text_bytes)
@@ -387,7 +388,7 @@ static const struct document *read_document(struct shard *s, const struct job *j
 {
     struct crawl *cr = s->crawl;
     const struct facts_opts fo = {
-        .agent = cr->agent, .keep_text = cr->sink.keeps_text, .keep_anchors = cr->sink.keeps_text};
+        .agent = cr->agent, .keep_text = cr->sink.keeps_text, .keep_anchors = cr->sink.keeps_text, .now = clock_wall()};
     struct document *d = arena_alloc(&s->arena, sizeof(*d));
     document_kind kind = document_kind_of(r->content_type, j->lease.url);
     bool is_read = false;
@@ -405,6 +406,8 @@ static const struct document *read_document(struct shard *s, const struct job *j
 /* Why only the beginning of a document counts; empty: all of it does. */
 static struct span cut_why(const struct job *j, const struct fetch_result *r, const struct facts *facts)
 {
+    if (r->body_short)
+        return SPAN("only its beginning was read: it was cut off each time");
     if (r->body_cut && j->imported_at)
         return SPAN("only its beginning was read: it is too long, or was cut when it was recorded");
     if (r->body_cut)

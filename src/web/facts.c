@@ -337,7 +337,7 @@ static void on_meta(struct collector *c, const struct html_token *tok)
         on_http_equiv(c, name, content);
     if (attr_text(c, tok, SPAN("name"), &name)) {
         if (span_is_nocase(name, "robots") || (c->opts->agent.n && span_eq_nocase(name, c->opts->agent)))
-            out->page_flags |= facts_robots_content(content);
+            out->page_flags |= facts_robots_content(content, c->opts->now);
         if (span_is_nocase(name, "description") && !c->has_description && content.n) {
             out->description = fold_line(c->a, content, FACTS_DESCRIPTION_MAX);
             c->has_description = true;

@@ -78,6 +78,7 @@ struct facts_opts {
     struct span agent; /* product token: <meta name=TOKEN> counts as <meta name=robots>; may be empty */
     bool keep_text;    /* fill in `text` */
     bool keep_anchors; /* fill in link text */
+    wall_ms now;       /* for wishes with a date ("unavailable_after"); 0: they are not looked at */
 };
 
 /* `html` is valid UTF-8 (charset_decode). Cannot fail: broken HTML has facts too. */
@@ -92,4 +93,4 @@ void facts_collect_plain(struct arena *a, struct span text, const struct facts_o
 uint64_t facts_digest(struct span text);
 
 /* PAGE_* flags of one X-Robots-Tag value ("googlebot: nofollow, otherbot: noindex", "noindex"). */
-unsigned facts_robots_header(struct span value, struct span agent);
+unsigned facts_robots_header(struct span value, struct span agent, wall_ms now);

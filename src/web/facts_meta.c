@@ -1,5 +1,6 @@
 #include "web/facts_meta.h"
 
+#include "web/date.h"
 #include "web/facts.h"
 
 struct word {
@@ -59,42 +60,74 @@ static bool is_between(char c)
     return c == ',' || c == ';' || ascii_is_space(c);
 }
 
-/* Commas are meant to be between them. People write "noindex nofollow" and "noindex; nofollow", too, and mean it. What
- * follows a colon is a value ("max-image-preview: none"). */
-unsigned facts_robots_content(struct span content)
+static size_t skip_spaces(struct span s, size_t at)
 {
-    unsigned flags = 0;
-    bool is_value = false;
-    for (size_t i = 0; i < content.n;) {
-        size_t start = i;
-        while (i < content.n && !is_between(content.p[i]))
-            i++;
-        if (i == start) {
-            is_value &= content.p[i++] != ',';
-            continue;
-        }
-        if (!is_value)
-            flags |= flags_of(ROBOTS_WORDS, span_cut(content, start, i - start));
-        is_value = content.p[i - 1] == ':';
-    }
-    return flags;
+    while (at < s.n && ascii_is_space(s.p[at]))
+        at++;
+    return at;
 }
 
-unsigned facts_robots_header(struct span value, struct span agent)
+/* A date up to a comma; it may have one of its own ("Fri, 25 Jun 2010 15:00:00 GMT"). */
+static bool read_date(struct span s, wall_ms *when)
 {
-    unsigned flags = 0;
-    bool is_ours = true;
-    for (struct span word; span_split(&value, ',', &word);) {
-        size_t colon = span_find(word, ':', 0);
-        struct span name = span_trim(span_cut(word, 0, colon));
-        if (colon < word.n && !flags_of(VALUE_WORDS, name)) {
-            is_ours = agent.n && span_eq_nocase(name, agent);
-            word = span_from(word, colon + 1);
+    size_t end = span_find(s, ',', 0), next = end < s.n ? span_find(s, ',', end + 1) : end;
+    return date_read(span_trim(span_cut(s, 0, end)), when) || date_read(span_trim(span_cut(s, 0, next)), when);
+}
+
+/* The value behind a colon. Returns where its first word ends: what else a date has are no words that wish anything. */
+static size_t read_value(struct span name, struct span s, wall_ms now, unsigned *flags)
+{
+    wall_ms when;
+    size_t start = skip_spaces(s, 0), end = start;
+    while (end < s.n && !is_between(s.p[end]))
+        end++;
+    if (span_is_nocase(name, "unavailable_after") && read_date(s, &when) && when < now)
+        *flags |= PAGE_NOINDEX;
+    if (span_is_nocase(name, "max-snippet") && span_is(span_cut(s, start, end - start), "0"))
+        *flags |= PAGE_NOSNIPPET;
+    return end;
+}
+
+/* Commas are meant to be between wishes. People write "noindex nofollow" and "noindex; nofollow", too, and mean it.
+ * With `agent`, a name and a colon after a comma say whom the wishes behind it are for. */
+static unsigned read_wishes(struct span s, const struct span *agent, wall_ms now)
+{
+    unsigned all = 0;
+    bool is_first = true, is_ours = true;
+    for (size_t i = 0; i < s.n;) {
+        unsigned wish = 0;
+        size_t start = i;
+        while (i < s.n && !is_between(s.p[i]) && s.p[i] != ':')
+            i++;
+        struct span word = span_cut(s, start, i - start);
+        size_t colon = skip_spaces(s, i);
+        if (colon < s.n && s.p[colon] == ':') {
+            bool is_agent = agent && is_first && !flags_of(VALUE_WORDS, word);
+            i = colon + 1;
+            if (is_agent)
+                is_ours = agent->n && span_eq_nocase(word, *agent);
+            else
+                i += read_value(word, span_from(s, i), now, &wish);
+            is_first = false;
+        } else if (word.n) {
+            wish = flags_of(ROBOTS_WORDS, word);
+            is_first = false;
+        } else {
+            is_first |= s.p[i++] == ',';
         }
-        if (is_ours)
-            flags |= facts_robots_content(word);
+        all |= is_ours ? wish : 0;
     }
-    return flags;
+    return all;
+}
+
+unsigned facts_robots_content(struct span content, wall_ms now)
+{
+    return read_wishes(content, NULL, now);
+}
+
+unsigned facts_robots_header(struct span value, struct span agent, wall_ms now)
+{
+    return read_wishes(value, &agent, now);
 }
 
 static struct span skip_space(struct span s)

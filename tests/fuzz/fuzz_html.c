@@ -68,9 +68,9 @@ static void run_facts(struct span html)
     struct facts full, lean, plain;
     bool is_valid = utf8_is_valid(html);
     arena_init(&a);
-    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), true, true}, &full);
-    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), false, false}, &lean);
-    facts_collect_plain(&a, html, &(struct facts_opts){SPAN(""), true, false}, &plain);
+    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), true, true, 0}, &full);
+    facts_collect(&a, html, &(struct facts_opts){SPAN("orbbot"), false, false, 0}, &lean);
+    facts_collect_plain(&a, html, &(struct facts_opts){SPAN(""), true, false, 0}, &plain);
     insist(full.digest == lean.digest && full.text_bytes == lean.text_bytes && full.link_count == lean.link_count);
     insist(full.text_bytes > FACTS_TEXT_MAX || full.digest == facts_digest(full.text));
     insist(plain.text_bytes > FACTS_TEXT_MAX || plain.digest == facts_digest(plain.text));
@@ -84,7 +84,7 @@ static void run_facts(struct span html)
     }
     for (size_t i = 0; i < full.heading_count; i++)
         check_text(full.headings[i].text, is_valid);
-    (void)facts_robots_header(html, SPAN("orbbot"));
+    (void)facts_robots_header(html, SPAN("orbbot"), 1000000000000);
     arena_done(&a);
 }
 

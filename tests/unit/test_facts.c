@@ -334,6 +334,8 @@ static void digest_ignores_markup_and_spacing(void **state)
 
 /* ---- small grammars ---- */
 
+#define NOON 1277467200000 /* of 25 June 2010, UTC */
+
 static void robots_header_is_read(void **state)
 {
     static const struct {
@@ -350,6 +352,18 @@ static void robots_header_is_read(void **state)
         {"otherbot: noindex, orbbot: nosnippet", PAGE_NOSNIPPET},
         {"googlebot: nofollow, otherbot: noindex", 0},
         {"unavailable_after: 25 Jun 2010 15:00:00 PST, noarchive", PAGE_NOARCHIVE},
+        {"unavailable_after: 25 Jun 2010 11:59:59 GMT, noarchive", PAGE_NOINDEX | PAGE_NOARCHIVE},
+        {"unavailable_after: Fri, 25 Jun 2010 11:00:00 GMT, noarchive", PAGE_NOINDEX | PAGE_NOARCHIVE},
+        {"unavailable_after: Fri, 25 Jun 2010 13:00:00 GMT, noarchive", PAGE_NOARCHIVE},
+        {"Unavailable_After:2010-06-25", PAGE_NOINDEX},
+        {"unavailable_after: 2010-06-26", 0},
+        {"otherbot: unavailable_after: 2010-06-01, noindex", 0},
+        {"orbbot: unavailable_after: 2010-06-01", PAGE_NOINDEX},
+        {"unavailable_after: Fri, some day 15:00, noindex", PAGE_NOINDEX},
+        {"max-snippet:0", PAGE_NOSNIPPET},
+        {"max-snippet: 0 nofollow", PAGE_NOSNIPPET | PAGE_NOFOLLOW},
+        {"max-snippet:0.5, max-snippet:00", 0},
+        {"max-snippet:20 noindex", PAGE_NOINDEX},
         {"max-snippet:20, noindex", PAGE_NOINDEX},
         {"noindex, otherbot: nofollow", PAGE_NOINDEX},
         {":noindex", 0},
@@ -364,11 +378,11 @@ static void robots_header_is_read(void **state)
         {"nonefollow no-index", 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        unsigned got = facts_robots_header(span_str(cases[i].value), SPAN("orbbot"));
+        unsigned got = facts_robots_header(span_str(cases[i].value), SPAN("orbbot"), NOON);
         if (got != cases[i].want)
             fail_msg("\"%s\": %u, want %u", cases[i].value, got, cases[i].want);
     }
-    CHECK("no agent", facts_robots_header(SPAN(": noindex"), SPAN("")) == 0);
+    CHECK("no agent", facts_robots_header(SPAN(": noindex"), SPAN(""), NOON) == 0);
 }
 
 static void refresh_is_read(void **state)
