@@ -140,9 +140,10 @@ static status note_before(void *arg, const struct page *p)
     b->is_replay = p->fetch_number >= b->now->fetch_number;
     b->same_answer = p->http_status == b->now->http_status && p->failure == b->now->failure &&
                      span_eq(p->redirect, b->now->redirect);
-    /* Pages that came from another agent have neither title nor canonical here. */
-    b->same_looks = (!p->title.n || (span_eq(p->title, b->now->title) && span_eq(p->canonical, b->now->canonical))) &&
-                    p->page_flags == b->now->page_flags;
+    /* Pages that came from another agent, and were not visited since, have neither title nor canonical here. */
+    b->same_looks =
+        (!p->fetch_number || (span_eq(p->title, b->now->title) && span_eq(p->canonical, b->now->canonical))) &&
+        p->page_flags == b->now->page_flags;
     return ST_OK;
 }
 

@@ -195,18 +195,13 @@ static void keep_text(struct span *now, struct span old)
         *now = old;
 }
 
-static void keep_empty_texts(struct page *now, const struct page *old)
+/* No document came: what was said of the last one holds, unless its visit was followed by one that failed. */
+static void keep_words(struct page *now, const struct page *old)
 {
     keep_text(&now->title, old->title);
     keep_text(&now->lang, old->lang);
     keep_text(&now->content_type, old->content_type);
     keep_text(&now->charset, old->charset);
-    keep_text(&now->address, old->address);
-}
-
-/* No document came: what was said of the last one holds, unless its visit was followed by one that failed. */
-static void keep_words(struct page *now, const struct page *old)
-{
     keep_text(&now->canonical, old->canonical);
     keep_text(&now->etag, old->etag);
     keep_text(&now->last_modified, old->last_modified);
@@ -272,9 +267,9 @@ static void combine(struct store *s, const struct page *old, struct page *now, w
     if (good)
         now->outcome = good_outcome(old, now);
     if (now->outcome == VISIT_UNCHANGED) {
-        keep_empty_texts(now, old);
         now->digest = old->digest;
-        if (now->http_status == 304) {
+        keep_text(&now->address, old->address);
+        if (now->http_status == 304) { /* only then: a page may lose its title and keep its text */
             keep_copy(now, old);
             keep_words(now, old);
         }

@@ -306,6 +306,8 @@ static void only_news_travels(void **state)
         {"the same text", 200, 200, "t", "t", 1, 1, 0},
         {"another text", 200, 200, "t", "t", 1, 2, 1},
         {"another title", 200, 200, "t", "u", 1, 1, 1},
+        {"a title", 200, 200, "", "u", 1, 1, 1},
+        {"no title any more", 200, 200, "t", "", 1, 1, 1},
         {"gone", 200, 404, "t", "", 1, 0, 1},
         {"still gone", 404, 404, "", "", 0, 0, 0},
         {"gone for good", 404, 410, "", "", 0, 0, 1},

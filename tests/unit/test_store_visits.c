@@ -29,7 +29,7 @@ static void a_visit_becomes_the_right_row(void **state)
     p.text_bytes = 400;
     visit(s, "the same digest", &p);
     check_page(s, "the same digest", 7,
-               "http://a/ unchanged #3 at 3000 http 200 digest 100 title 'T' etag 'e' type 'text/html' reason '' to '' "
+               "http://a/ unchanged #3 at 3000 http 200 digest 100 title '' etag 'e' type 'text/html' reason '' to '' "
                "text 400 first 1000 changed 1000 good 3000 visits 3 changes 0");
     p = good_page(7, 4, 102);
     p.title = SPAN("");
@@ -311,15 +311,18 @@ static void the_content_that_counts_follows_the_visits(void **state)
         {"304", 0, "", 304, 0, VISIT_UNCHANGED, false, 1, 1},
         {"another text", 2, "T", 200, 0, VISIT_NEW, true, 1, 4},
         {"another title", 2, "U", 200, 0, VISIT_NEW, true, 4, 5},
-        {"an error keeps it", 0, "", 500, 0, VISIT_ERROR, false, 5, 5},
-        {"a refusal keeps it", 0, "", 0, 0, VISIT_REFUSED, false, 5, 5},
-        {"another wish", 2, "U", 200, 8, VISIT_NEW, true, 5, 8},
-        {"not for the index", 2, "U", 200, 1, VISIT_NEW, false, 8, 0},
+        {"no title any more", 2, "", 200, 0, VISIT_NEW, true, 5, 6},
+        {"still none", 2, "", 200, 0, VISIT_NEW, true, 6, 6},
+        {"a title again", 2, "U", 200, 0, VISIT_NEW, true, 6, 8},
+        {"an error keeps it", 0, "", 500, 0, VISIT_ERROR, false, 8, 8},
+        {"a refusal keeps it", 0, "", 0, 0, VISIT_REFUSED, false, 8, 8},
+        {"another wish", 2, "U", 200, 8, VISIT_NEW, true, 8, 11},
+        {"not for the index", 2, "U", 200, 1, VISIT_NEW, false, 11, 0},
         {"still not", 2, "U", 200, 1, VISIT_NEW, false, 0, 0},
-        {"for the index again, unchanged", 2, "U", 200, 0, VISIT_NEW, true, 0, 11},
-        {"gone", 0, "", 404, 0, VISIT_GONE, false, 11, 0},
-        {"back", 2, "U", 200, 0, VISIT_NEW, true, 0, 13},
-        {"moved", 0, "", 301, 0, VISIT_REDIRECT, false, 13, 0},
+        {"for the index again, unchanged", 2, "U", 200, 0, VISIT_NEW, true, 0, 14},
+        {"gone", 0, "", 404, 0, VISIT_GONE, false, 14, 0},
+        {"back", 2, "U", 200, 0, VISIT_NEW, true, 0, 16},
+        {"moved", 0, "", 301, 0, VISIT_REDIRECT, false, 16, 0},
     };
     struct store *s = open_store(STORE_WRITE);
     struct visit_effect e;
