@@ -49,8 +49,8 @@ static int complain_index(const struct finding *f, status st, const struct buf *
     case ST_NOT_FOUND:
         return complain(EXIT_IO, "search: no index in %s: run orb crawl first, or choose another --data", f->dir);
     case ST_CORRUPT:
-        return complain(EXIT_IO, "search: the index in %s is damaged%s%.*s: run orb check", f->dir, why->n ? ": " : "",
-                        SPAN_ARG(buf_span(why)));
+        return complain(EXIT_IO, "search: the index in %s cannot be read%s%.*s: run orb check, which makes it anew",
+                        f->dir, why->n ? ": " : "", SPAN_ARG(buf_span(why)));
     case ST_NEWER:
         return complain(EXIT_IO, "search: the index in %s was made by a newer orb: use that one", f->dir);
     default:

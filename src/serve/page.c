@@ -156,7 +156,8 @@ static const char *trouble_of(status st)
 {
     switch (st) {
     case ST_CORRUPT:
-        return "The index is damaged. Whoever runs this can mend it with: orb check";
+        return "The index is damaged, or of an older version of the program. Whoever runs this can make it anew with: "
+               "orb check";
     case ST_NEWER:
         return "The index was made by a newer version of the program.";
     default:

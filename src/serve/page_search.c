@@ -421,8 +421,9 @@ static void put_failure(const struct page_request *r, struct httpd_answer *ans, 
         heading = "Nothing to search yet";
         text = "This folder has no index. Once a crawl has found pages they can be searched a few seconds later.";
     } else if (st == ST_CORRUPT) {
-        heading = "The index is damaged";
-        text = "Whoever runs this search can find out more, and mend it, with: orb check";
+        heading = "The index cannot be read";
+        text = "It is damaged, or of an older version of the program. Whoever runs this search can make it anew with: "
+               "orb check";
     } else if (st == ST_NEWER) {
         heading = "The index is too new";
         text = "It was made by a newer version of this program.";

@@ -255,7 +255,7 @@ static void a_damaged_index_is_said_to_be(void **state)
     struct serve *s = start((struct serve_opts){0});
     const struct ask_case cases[] = {
         {"GET", "/", "", 200, "No search at the moment", NULL},
-        {"GET", "/search?q=x", "", 500, "The index is damaged", NULL},
+        {"GET", "/search?q=x", "", 500, "The index cannot be read", NULL},
         {"GET", "/api/v1/search?q=x", "", 500, "\"error\":{\"code\":\"", NULL},
         {"GET", "/status", "", 200, "The index cannot be read", NULL},
         {"GET", "/metrics", "", 200, "orb_index_up 0\n", NULL},
