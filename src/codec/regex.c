@@ -24,8 +24,10 @@ status regex_new(struct span pattern, struct regex **out, struct buf *why)
     }
     int err;
     PCRE2_SIZE at;
-    PCRE2_SPTR p = (PCRE2_SPTR)(pattern.p ? pattern.p : "");
-    pcre2_code *code = pcre2_compile(p, pattern.n, PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &err, &at, NULL);
+    /* A copy, which ends with a NUL: PCRE2 10.42 reads the number of "(*LIMIT_MATCH=" behind the end of the pattern. */
+    char *copy = mem_str(pattern);
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)copy, pattern.n, PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &err, &at, NULL);
+    free(copy);
     if (!code) {
         PCRE2_UCHAR text[256];
         if (why && pcre2_get_error_message(err, text, sizeof(text)) > 0)

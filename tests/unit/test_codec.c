@@ -128,6 +128,13 @@ static void regexes_find_and_refuse(void **state)
     static char huge[REGEX_PATTERN_MAX + 1];
     memset(huge, 'a', sizeof(huge));
     struct regex *r = NULL;
+    /* What stands behind a pattern is not part of it. */
+    for (size_t n = 14; n < 16; n++) {
+        struct buf why = {0};
+        CHECK_STATUS("no number", regex_new(span_cut(SPAN("(*LIMIT_MATCH=5)x"), 0, n), &r, &why), ST_INVALID);
+        CHECK("no number", span_search(buf_span(&why), SPAN("malformed"), false) < why.n);
+        buf_done(&why);
+    }
     CHECK_STATUS("long pattern", regex_new(span_of(huge, sizeof(huge)), &r, NULL), ST_LIMIT);
     CHECK_STATUS("longest pattern", regex_new(span_of(huge, REGEX_PATTERN_MAX), &r, NULL), ST_OK);
     regex_free(r);
