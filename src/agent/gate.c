@@ -12,8 +12,10 @@ struct task {
     summary_kind kind;
     struct network *networks; /* owned, as all arrays here */
     size_t network_count;
-    char **hosts;
-    size_t host_count;
+    struct names {
+        char **list; /* owned, as are the names */
+        size_t count;
+    } hosts, others;
     uint64_t *known_links;
     size_t known_link_count;
     bool is_ending;
@@ -57,11 +59,33 @@ struct gate *gate_new(const struct gate_opts *o)
     return g;
 }
 
+static void names_put(struct names *n, const struct span *from, size_t count)
+{
+    n->list = mem_alloc((count + 1) * sizeof(*n->list));
+    n->count = count;
+    for (size_t i = 0; i < count; i++)
+        n->list[i] = mem_str(from[i]);
+}
+
+static bool names_have(const struct names *n, struct span host)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (span_is_nocase(host, n->list[i]))
+            return true;
+    return false;
+}
+
+static void names_done(struct names *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
+}
+
 static void empty_task(struct task *t)
 {
-    for (size_t i = 0; i < t->host_count; i++)
-        free(t->hosts[i]);
-    free(t->hosts);
+    names_done(&t->hosts);
+    names_done(&t->others);
     free(t->networks);
     free(t->known_links);
 }
@@ -124,10 +148,8 @@ void gate_put(struct gate *g, const struct gate_task *from)
     t->network_count = from->network_count;
     t->known_links = copy_of(from->known_links, from->known_link_count, sizeof(*t->known_links));
     t->known_link_count = from->known_link_count;
-    t->hosts = mem_alloc((from->host_count + 1) * sizeof(*t->hosts));
-    t->host_count = from->host_count;
-    for (size_t i = 0; i < from->host_count; i++)
-        t->hosts[i] = mem_str(from->hosts[i]);
+    names_put(&t->hosts, from->hosts, from->host_count);
+    names_put(&t->others, from->others, from->other_count);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -175,14 +197,6 @@ void gate_country(struct gate *g, const struct network *n, struct span country)
         g->abroad[g->abroad_count++] = *n;
     }
     pthread_mutex_unlock(&g->lock);
-}
-
-static bool is_pinned(const struct task *t, struct span host)
-{
-    for (size_t i = 0; i < t->host_count; i++)
-        if (span_is_nocase(host, t->hosts[i]))
-            return true;
-    return false;
 }
 
 /* ---- the question ---- */
@@ -250,10 +264,10 @@ bool gate_may_use(struct gate *g, struct span host, const struct addr *addr, uin
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < g->count && !may; i++) {
         struct task *t = g->tasks[i];
-        if (t->channel != channel)
+        if (t->channel != channel || names_have(&t->others, host))
             continue;
         may = has_site(t->networks, t->network_count, &plain, host);
-        if (!may && is_pinned(t, host)) {
+        if (!may && names_have(&t->hosts, host)) {
             struct network n = addr_network(&plain);
             note_pinned(t, &n);
             may = true;
@@ -274,7 +288,8 @@ void gate_turned_away(struct gate *g, struct span host, const struct addr *addr,
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < g->count; i++)
         if (g->tasks[i]->channel == channel && !g->tasks[i]->is_ending) {
-            note_stray(g, g->tasks[i]->number, host, &plain);
+            if (!names_have(&g->tasks[i]->others, host))
+                note_stray(g, g->tasks[i]->number, host, &plain);
             break;
         }
     pthread_mutex_unlock(&g->lock);

@@ -1,5 +1,5 @@
 /* gate.h - which hosts the crawl may ask, at which addresses: those of its tasks' networks, the pinned ones, and none
- * that the owner refused.
+ * that the owner refused or another agent has.
  *
  * Asked by the crawl's threads for each host once its address is known; told about tasks by the main thread; the link
  * thread takes the strays, hosts of a task that live elsewhere. Also says which task a visit belongs to. Any thread. */
@@ -39,6 +39,8 @@ struct gate_task {
     size_t network_count;
     const struct span *hosts; /* pinned names */
     size_t host_count;
+    const struct span *others; /* names that are pinned elsewhere: not ours in our networks neither */
+    size_t other_count;
     const uint64_t *known_links; /* sorted */
     size_t known_link_count;
     bool is_ending; /* hosts found elsewhere are no strays any more */

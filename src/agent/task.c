@@ -87,6 +87,7 @@ void task_free(struct task *t)
     texts_done(&t->networks);
     texts_done(&t->countries);
     texts_done(&t->hosts);
+    texts_done(&t->others);
     texts_done(&t->pinned);
     texts_done(&t->leaving);
     texts_done(&t->seeds);
@@ -169,6 +170,9 @@ status task_merge(struct task *t, const struct task_order *o, struct buf *why)
         buf_clear(&t->packed_channel);
         buf_put(&t->packed_channel, o->channel);
         t->channel = channel;
+        /* It is told from the beginning, maybe by a coordinator that was restored and knows less of them. */
+        texts_done(&t->hosts);
+        texts_done(&t->others);
     }
     t->kind = o->kind == SUMMARY_KEYWORDS ? SUMMARY_KEYWORDS : SUMMARY_TEXT;
     t->wants_warc = o->wants_warc;
@@ -180,8 +184,14 @@ status task_merge(struct task *t, const struct task_order *o, struct buf *why)
         texts_put_new(&t->networks, o->networks[i]);
     for (size_t i = 0; i < o->country_count; i++)
         texts_put_new(&t->countries, o->countries[i]);
-    for (size_t i = 0; i < o->host_count; i++)
+    for (size_t i = 0; i < o->host_count; i++) {
         texts_put_new(&t->hosts, o->hosts[i]);
+        texts_remove(&t->others, o->hosts[i]);
+    }
+    for (size_t i = 0; i < o->other_count && t->others.count < CONTROL_LIST_MAX; i++) {
+        texts_put_new(&t->others, o->others[i]);
+        texts_remove(&t->hosts, o->others[i]);
+    }
     for (size_t i = 0; i < o->seed_count; i++)
         texts_put(&t->seeds, o->seeds[i]);
     for (size_t i = 0; i < o->hosts_state_count; i++)
@@ -213,7 +223,9 @@ static void put_order(const struct task *t, struct buf *out)
                            .hosts_state = t->host_states.items,
                            .hosts_state_count = t->host_states.count,
                            .countries = t->countries.items,
-                           .country_count = t->countries.count};
+                           .country_count = t->countries.count,
+                           .others = t->others.items,
+                           .other_count = t->others.count};
     task_order_pack(&o, &body);
     field_text(out, TAG_ORDER, buf_span(&body));
     buf_done(&body);

@@ -34,7 +34,8 @@ struct task {
     bool wants_warc;
     uint64_t expected_pages;
     struct buf program;
-    struct texts networks, hosts;
+    struct texts networks;
+    struct texts hosts, others;      /* that we have, and that others have, wherever they are; in one of the two */
     struct texts countries;          /* of networks: "DE 192.0.2.0/24" */
     struct texts pinned;             /* networks that its pinned hosts were found in */
     struct texts leaving;            /* networks that an order to end has named: asked no more */

@@ -118,6 +118,8 @@ void task_tell_gate(struct tasks *t, const struct task *task)
                                             .network_count = kept,
                                             .hosts = task->hosts.items,
                                             .host_count = task->is_ending ? 0 : task->hosts.count,
+                                            .others = task->others.items,
+                                            .other_count = task->others.count,
                                             .known_links = task->known_links,
                                             .known_link_count = task->known_link_count,
                                             .is_ending = task->is_ending});

@@ -124,6 +124,10 @@ static void put_channel(struct buf *out, const struct json_node *c)
     buf_puts(out, "\n");
     put_fact(out, "state");
     put_safe(out, json_member_text(c, "state"));
+    if (json_member_text(c, "waits_for").n) {
+        buf_puts(out, ": ");
+        put_safe(out, json_member_text(c, "waits_for"));
+    }
     buf_puts(out, "\n");
     put_fact(out, "pages");
     put_count(out, (uint64_t)json_member_number(c, "fetched"));

@@ -11,7 +11,7 @@ static const struct action {
     const char *done; /* said afterwards; NULL: the answer is shown */
 } actions[] = {{"pause", "paused: it finishes what is under way and fetches nothing more"},
                {"resume", "resumed"},
-               {"drain", "drained: its networks move to other agents"},
+               {"drain", "drained: its networks move to others that take them, or wait for one"},
                {"kill", "told to end: it sends what it has, then its process ends"},
                {"remove", "removed: its key is worth nothing any more"},
                {"trust", "trusted again"},

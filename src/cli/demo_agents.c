@@ -230,6 +230,16 @@ bool demo_agents_link(struct demo_agents *d, struct buf *out)
     return coord_admin_link(d->coord, out);
 }
 
+/* Pages as everywhere: redirects, errors and lists are none. */
+static uint64_t pages_of(const struct coord *c, const struct c_agent *a)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < c->task_count; i++)
+        if (c->tasks[i] && c->tasks[i]->agent == a->number)
+            n += c->tasks[i]->progress.fetched;
+    return n;
+}
+
 void demo_agents_table(struct demo_agents *d, struct buf *out)
 {
     struct coord *c = d->coord;
@@ -239,8 +249,9 @@ void demo_agents_table(struct demo_agents *d, struct buf *out)
         size_t at = 0, shown = 0;
         if (!a)
             continue;
-        buf_printf(out, "  %-12s %6llu pages, %5.1f kB in %llu package%s: ", a->name, (unsigned long long)a->visits,
-                   (double)a->package_bytes / 1000, (unsigned long long)a->packages, a->packages == 1 ? "" : "s");
+        buf_printf(out, "  %-12s %6llu pages, %5.1f kB in %llu package%s: ", a->name,
+                   (unsigned long long)pages_of(c, a), (double)a->package_bytes / 1000, (unsigned long long)a->packages,
+                   a->packages == 1 ? "" : "s");
         for (const struct c_host *h; (h = table_next(&c->hosts, &at));)
             if (h->network && h->network->agent == a->number) {
                 size_t n = strcspn(h->name, ".");

@@ -216,7 +216,8 @@ static struct c_agent *find_agent(struct ask *r, struct deed *d)
 {
     struct c_agent *a = r->args[0].n ? agent_by_name(r->c, r->args[0]) : NULL;
     if (!a)
-        deed_fail(d, 404, "not_found", "There is no agent of this name. GET /api/v1/agents lists them.");
+        deed_fail(d, 404, "not_found",
+                  "There is no agent of this name. orb agent list (GET /api/v1/agents) shows them.");
     return a;
 }
 

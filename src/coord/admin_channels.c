@@ -121,6 +121,31 @@ const char *channel_shown_state(const struct c_channel *ch, const struct channel
     return f->is_done ? "done" : f->running ? "running" : "waiting";
 }
 
+static bool has_workers(const struct coord *c)
+{
+    bool has = false;
+    for (size_t i = 0; i < c->agent_count && !has; i++)
+        has = c->agents[i] && agent_may_work(c, c->agents[i]);
+    return has;
+}
+
+void channel_waits_for(struct coord *c, const struct c_channel *ch, struct buf *out)
+{
+    bool may_begin = !ch->is_paused && !ch->is_removed;
+    for (size_t i = 0; may_begin && i < ch->host_count && !out->n; i++) {
+        const struct c_host *h = table_get(&c->hosts, siphash(&c->key, ch->hosts[i]));
+        if (h && h->state == HOST_FAILED)
+            buf_printf(out, "%s is not found: its name leads nowhere, or not to a public address", h->name);
+        else if (h && h->state != HOST_PLACED)
+            buf_printf(out, "%s is being looked up", h->name);
+        else if (h && h->network && h->network->state == NETWORK_FREE)
+            buf_printf(out, "%s has no agent: %s", h->name,
+                       !has_workers(c)      ? "none is there that takes networks"
+                       : h->network->why[0] ? h->network->why
+                                            : "it is being decided whose it is");
+    }
+}
+
 static const char *name_of(struct coord *c, uint64_t agent)
 {
     const struct c_agent *a = agent_get(c, agent);
@@ -166,6 +191,12 @@ static void put_channel(struct coord *c, struct json *j, const struct c_channel 
     json_close(j, ']');
     put_u64(j, "tasks", f.tasks);
     put_str(j, "state", channel_shown_state(ch, &f));
+    struct buf waits_for = {0};
+    if (!f.tasks)
+        channel_waits_for(c, ch, &waits_for);
+    json_key(j, "waits_for");
+    json_text_or_null(j, buf_span(&waits_for));
+    buf_done(&waits_for);
     put_u64(j, "fetched", f.fetched);
     put_u64(j, "unchanged", f.unchanged);
     put_u64(j, "queued", f.queued);
@@ -229,7 +260,8 @@ static struct c_channel *find_channel(struct ask *r, struct deed *d)
         return NULL;
     }
     if (!found)
-        deed_fail(d, 404, "not_found", "There is no such channel. GET /api/v1/channels lists them with their ids.");
+        deed_fail(d, 404, "not_found",
+                  "There is no such channel. orb channel list (GET /api/v1/channels) shows them with their ids.");
     return found;
 }
 
@@ -535,7 +567,8 @@ static bool read_target(struct ask *r, struct deed *d, uint64_t *to)
     const struct c_agent *a = name.n ? agent_by_name(r->c, name) : NULL;
     *to = a ? a->number : 0;
     if (name.n && !a) {
-        deed_fail(d, 404, "not_found", "There is no agent of this name. GET /api/v1/agents lists them.");
+        deed_fail(d, 404, "not_found",
+                  "There is no agent of this name. orb agent list (GET /api/v1/agents) shows them.");
         d->field = "to";
     }
     return !name.n || a;
@@ -570,7 +603,7 @@ void deed_network_move(struct ask *r, struct deed *d)
     pthread_mutex_lock(&r->c->lock);
     struct c_network *n = text.n ? table_get(&r->c->networks, siphash(&r->c->key, text)) : NULL;
     if (!n) {
-        deed_fail(d, 404, "not_found", "There is no such network. GET /api/v1/networks lists them.");
+        deed_fail(d, 404, "not_found", "There is no such network. orb network list (GET /api/v1/networks) shows them.");
         d->field = "network";
     } else if (read_target(r, d, &to) && to && !pinning_allows(r->c, n, to)) {
         const struct pin *pin = pinning_of(r->c, n);
@@ -708,7 +741,8 @@ void deed_networks(struct ask *r, struct deed *d)
     pthread_mutex_lock(&r->c->lock);
     const struct c_agent *a = name.n ? agent_by_name(r->c, name) : NULL;
     if (name.n && !a)
-        deed_fail(d, 404, "not_found", "There is no agent of this name. GET /api/v1/agents lists them.");
+        deed_fail(d, 404, "not_found",
+                  "There is no agent of this name. orb agent list (GET /api/v1/agents) shows them.");
     else {
         size_t n = networks_sorted(r->c, r->arena, a ? a->number : 0, &list);
         struct part p = part_of(&r->in, n);

@@ -334,6 +334,9 @@ struct channel_figures {
     unsigned agent_count;
 };
 void channel_figures_get(const struct c_channel *ch, struct channel_figures *out);
+/* What keeps a channel that waits from being crawled, about its first host that has not begun; "": nothing that a
+ * person could do something about. coord.lock held. */
+void channel_waits_for(struct coord *c, const struct c_channel *ch, struct buf *out);
 const char *channel_shown_state(const struct c_channel *ch, const struct channel_figures *f);
 
 /* ---- pages (admin_pages*.c) ---- */

@@ -387,9 +387,17 @@ static void put_channel_tasks(struct ask *r, struct buf *out, const struct c_cha
     }
     if (shown)
         table_end(&t);
-    else
-        buf_puts(out,
-                 "<div class=\"empty\"><p>None yet: its hosts are being looked up, or no agent is there.</p></div>");
+    else {
+        struct buf why = {0};
+        channel_waits_for(r->c, ch, &why);
+        buf_puts(out, "<div class=\"empty\"><p>None yet");
+        if (why.n) {
+            buf_puts(out, ": ");
+            html_text(out, buf_span(&why));
+        }
+        buf_puts(out, ".</p></div>");
+        buf_done(&why);
+    }
 }
 
 static void put_channel_facts(struct ask *r, struct buf *out, const struct c_channel *ch)

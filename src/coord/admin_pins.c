@@ -109,7 +109,7 @@ void deed_pins_set(struct ask *r, struct deed *d)
     if (!add.n && !remove.n && !pairs_has(&r->in, FIELD))
         deed_fail(d, 400, "invalid", "One of pins (the whole text), add and remove (one line) is wanted.");
     else if (!is_found)
-        deed_fail(d, 404, "not_found", "There is no such line. GET /api/v1/pins shows them.");
+        deed_fail(d, 404, "not_found", "There is no such line. orb network pins (GET /api/v1/pins) shows them.");
     else {
         status st = pinning_set(r->c, buf_span(&text), &why);
         if (st != ST_OK) {

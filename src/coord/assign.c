@@ -332,6 +332,17 @@ void assign_forget_hosts(struct coord *c)
     free(list);
 }
 
+/* Whoever has a network that its name may lead to would think that it is his: all that meet it are told whose it is. */
+static void pin_host(struct coord *c, struct c_host *h, uint64_t agent)
+{
+    h->pinned_agent = agent;
+    save_host(c, h);
+    for (size_t i = 0; i < h->channel_count; i++)
+        for (size_t k = 0; k < h->channels[i]->task_count; k++)
+            if (!h->channels[i]->tasks[k]->is_ended)
+                assign_dirty(c, h->channels[i]->tasks[k]);
+}
+
 void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct span host, const struct addr *addr)
 {
     struct c_host *h = table_get(&c->hosts, siphash(&c->key, host));
@@ -343,11 +354,7 @@ void assign_stray(struct coord *c, struct c_agent *a, struct c_task *t, struct s
     if (h->network ? h->network->agent != a->number : h->state != HOST_FAILED)
         return;
     if (++h->strays > COORD_STRAYS_MAX && h->network && h->network->state == NETWORK_OWNED) {
-        h->pinned_agent = h->network->agent;
-        struct c_task *owner = t->agent == h->pinned_agent ? t : task_of(c, t->channel, h->pinned_agent);
-        if (owner)
-            assign_dirty(c, owner);
-        save_host(c, h);
+        pin_host(c, h, h->network->agent);
         return;
     }
     assign_resolved(c, h, ST_OK, addr);
@@ -420,10 +427,8 @@ void assign_give(struct coord *c, struct c_network *n, uint64_t agent, const cha
                 channel_tell_links(c, h->channels[k], n, 0);
             }
         }
-        if (h->pinned_agent && h->pinned_agent != agent) { /* wherever it is, it goes with its network */
-            h->pinned_agent = agent;
-            save_host(c, h);
-        }
+        if (h->pinned_agent && h->pinned_agent != agent) /* wherever it is, it goes with its network */
+            pin_host(c, h, agent);
         flush_seeds(c, h);
     }
     if (last)

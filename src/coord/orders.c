@@ -101,6 +101,7 @@ static void order_pieces(struct coord *c, const struct c_task *t, struct c_agent
 {
     struct list networks = {whole->networks, whole->network_count, 0, true},
                 hosts = {whole->hosts, whole->host_count, 0, false},
+                others = {whole->others, whole->other_count, 0, false},
                 seeds = {whole->seeds, whole->seed_count, 0, false},
                 states = {whole->hosts_state, whole->hosts_state_count, 0, false};
     struct task_order o = *whole;
@@ -113,6 +114,7 @@ static void order_pieces(struct coord *c, const struct c_task *t, struct c_agent
         o.country_count = list_countries(c, arena, first, o.network_count, &countries);
         o.countries = countries;
         o.host_count = take(&hosts, &bytes, &o.hosts);
+        o.other_count = take(&others, &bytes, &o.others);
         o.seed_count = take(&seeds, &bytes, &o.seeds);
         o.hosts_state_count = take(&states, &bytes, &o.hosts_state);
         buf_clear(&body);
@@ -120,8 +122,8 @@ static void order_pieces(struct coord *c, const struct c_task *t, struct c_agent
         agent_order(c, a, ORDER_TASK, buf_span(&body));
         o.channel = (struct span){0}; /* as before */
         o.known_link_count = o.states = bytes = 0;
-    } while (networks.at < networks.count || hosts.at < hosts.count || seeds.at < seeds.count ||
-             states.at < states.count);
+    } while (networks.at < networks.count || hosts.at < hosts.count || others.at < others.count ||
+             seeds.at < seeds.count || states.at < states.count);
     buf_done(&body);
 }
 
@@ -144,16 +146,19 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
     struct buf body = {0}, channel = {0}, blob = {0};
     size_t used;
     arena_init(&arena);
-    struct span *networks = arena_alloc(&arena, (t->network_count + 1) * sizeof(*networks)), *seeds, *hosts,
+    struct span *networks = arena_alloc(&arena, (t->network_count + 1) * sizeof(*networks)), *seeds, *hosts, *others,
                 *handed = NULL;
     for (size_t i = 0; i < t->network_count; i++)
         networks[i] = span_str(t->networks[i]->text);
     hosts = arena_alloc(&arena, (t->channel->host_count + 1) * sizeof(*hosts));
-    size_t host_count = 0;
+    others = arena_alloc(&arena, (t->channel->host_count + 1) * sizeof(*others));
+    size_t host_count = 0, other_count = 0;
     for (size_t i = 0; i < t->channel->host_count; i++) {
         struct c_host *h = table_get(&c->hosts, siphash(&c->key, t->channel->hosts[i]));
         if (h && h->pinned_agent == t->agent)
             hosts[host_count++] = span_str(h->name);
+        else if (h && h->pinned_agent)
+            others[other_count++] = span_str(h->name);
     }
     struct task_order o = {.task = t->number,
                            .kind = t->channel->kind,
@@ -164,7 +169,9 @@ static void order_task(struct coord *c, struct c_task *t, struct c_agent *a)
                            .networks = networks,
                            .network_count = t->network_count,
                            .hosts = hosts,
-                           .host_count = host_count};
+                           .host_count = host_count,
+                           .others = others,
+                           .other_count = other_count};
     if (!t->has_channel) {
         channel_pack(t->channel->channel, &channel);
         o.channel = buf_span(&channel);

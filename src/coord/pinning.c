@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "coord/agents.h"
 #include "coord/assign.h"
 #include "coord/pinning.h"
 #include "coord/placing.h"
 
 #define PINS_KEY SPAN("pins")
+#define NAMES_SHOWN 20 /* in a complaint */
 
 static void country_at(const struct coord *c, const struct addr *addr, char out[3])
 {
@@ -210,12 +212,78 @@ static void apply(struct coord *c, struct pins *was)
     c->has_free = true;
 }
 
+/* A name that is nobody's keeps its networks from everybody, and a slip of the pen looks like one of an agent that is
+ * to come. So new lines name agents that are there; `orb agent add` makes one long before it joins. Lines that were
+ * there before stay: their agent may have been removed. */
+struct unknown {
+    struct coord *c;
+    struct table before; /* lines that were there, by their text */
+    struct span name;    /* of the first line that has one; empty: there is none */
+    unsigned line;
+};
+
+static void note_line(void *arg, struct span agent, struct span text, unsigned line)
+{
+    struct unknown *u = arg;
+    (void)agent;
+    (void)line;
+    table_put(&u->before, siphash(&u->c->key, text), u->c);
+}
+
+static void note_unknown(void *arg, struct span agent, struct span text, unsigned line)
+{
+    struct unknown *u = arg;
+    if ((u->name.n && u->line <= line) || agent_by_name(u->c, agent) ||
+        table_get(&u->before, siphash(&u->c->key, text)))
+        return;
+    u->name = agent;
+    u->line = line;
+}
+
+static void put_names(const struct coord *c, struct buf *out)
+{
+    size_t shown = 0, more = 0;
+    for (size_t i = 0; i < c->agent_count; i++) {
+        const struct c_agent *a = c->agents[i];
+        if (!a || !a->name[0])
+            continue;
+        if (shown == NAMES_SHOWN)
+            more++;
+        else
+            buf_printf(out, "%s%s", shown++ ? ", " : "; there are: ", a->name);
+    }
+    if (more)
+        buf_printf(out, " and %zu more", more);
+    if (!shown)
+        buf_puts(out, "; there are none yet");
+}
+
+static status check_names(struct coord *c, const struct pins *pins, struct buf *why)
+{
+    struct unknown u = {.c = c};
+    if (c->pins)
+        pins_each_agent(c->pins, note_line, &u);
+    pins_each_agent(pins, note_unknown, &u);
+    table_done(&u.before);
+    if (!u.name.n)
+        return ST_OK;
+    buf_printf(why, "line %u: there is no agent \"%.*s\"", u.line, SPAN_ARG(utf8_cut(u.name, 64)));
+    put_names(c, why);
+    buf_puts(why, ". One that is to come later is added first (orb agent add)");
+    return ST_INVALID;
+}
+
 status pinning_set(struct coord *c, struct span text, struct buf *why)
 {
     struct pins *pins;
     status st = pins_read(text, &pins, why);
     if (st != ST_OK)
         return st;
+    st = check_names(c, pins, why);
+    if (st != ST_OK) {
+        pins_free(pins);
+        return st;
+    }
     st = fleet_put(c->fleet, FLEET_SETTING, PINS_KEY, text.n ? text : SPAN("\n"));
     if (st != ST_OK) {
         pins_free(pins);

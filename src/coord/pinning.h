@@ -5,7 +5,8 @@
 #include "coord/state.h"
 
 MUST_USE status pinning_load(struct coord *c, struct buf *why);
-/* ST_INVALID, ST_LIMIT: `why` says where; networks that may not stay where they are leave. */
+/* ST_INVALID, ST_LIMIT: `why` says where, also of a new line that names an agent which is not there. Networks that may
+ * not stay where they are leave. */
 MUST_USE status pinning_set(struct coord *c, struct span text, struct buf *why);
 const struct pin *pinning_of(const struct coord *c, const struct c_network *n); /* the line that decides; NULL */
 void pinning_ask(struct coord *c, const struct c_network *n, struct delegate_question *q);

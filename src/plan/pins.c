@@ -37,6 +37,8 @@ struct pin {
 struct group {
     struct span name;
     struct targets members;
+    struct span text;
+    unsigned line;
 };
 
 struct pins {
@@ -323,7 +325,7 @@ static status read_pin(struct reader *r, pin_kind kind)
 static status read_group(struct reader *r)
 {
     struct pins *p = r->p;
-    struct group g = {0};
+    struct group g = {.line = r->line};
     struct span name, country;
     status st = read_name(r, "name of a group expected", &name);
     if (st == ST_OK && (built_in_countries(name) || country_of_name(name, &country)))
@@ -335,6 +337,7 @@ static status read_group(struct reader *r)
     if (st != ST_OK)
         return st;
     g.name = arena_copy(&p->arena, name);
+    g.text = arena_copy(&p->arena, r->text);
     for (size_t i = 0; i < p->group_count; i++)
         if (span_eq(p->groups[i].name, g.name))
             return complain(r, "that group was there before", name);
@@ -593,4 +596,19 @@ size_t pin_agents(const struct pins *p, const struct pin *pin, const struct pin_
         if (is_member(p, &pin->to, &agents[i]))
             out[n++] = agents[i].number;
     return n;
+}
+
+static void each_agent(const struct targets *to, struct span text, unsigned line, pins_name_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < to->count; i++)
+        if (to->list[i].kind == TO_AGENT)
+            fn(arg, to->list[i].name, text, line);
+}
+
+void pins_each_agent(const struct pins *p, pins_name_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < p->count; i++)
+        each_agent(&p->pins[i].to, p->pins[i].text, p->pins[i].line, fn, arg);
+    for (size_t i = 0; i < p->group_count; i++)
+        each_agent(&p->groups[i].members, p->groups[i].text, p->groups[i].line, fn, arg);
 }

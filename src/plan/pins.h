@@ -14,7 +14,8 @@
  * is a list of agents; country:XX are the agents in that country. Groups that are always there: country:XX, eu, africa,
  * antarctica, asia, europe, north-america, oceania, south-america.
  *
- * Agents are known by name here and may come later. Pure; a struct pins never changes: any thread. */
+ * Agents are known by name here; whether there is one is for the caller to say (pins_each_agent). Pure; a struct pins
+ * never changes: any thread. */
 #pragma once
 
 #include "base/buf.h"
@@ -56,5 +57,8 @@ struct pin_agent {
  * wants. 0: nobody may, for now. */
 size_t pin_agents(const struct pins *p, const struct pin *pin, const struct pin_agent *agents, size_t count,
                   uint64_t *out);
+/* Each agent that a line or a group names, with that line; a name as often as it stands there, in no order. */
+typedef void pins_name_fn(void *arg, struct span agent, struct span text, unsigned line);
+void pins_each_agent(const struct pins *p, pins_name_fn *fn, void *arg);
 /* Is `country` in the built-in group ("eu", "asia", "country:DE")? */
 bool pins_group_has(struct span group, const char *country);

@@ -98,6 +98,7 @@ static const struct message_field task_fields[] = {
     U64S(11, known_links, known_link_count),
     TEXTS(12, hosts_state, hosts_state_count),
     TEXTS(13, countries, country_count),
+    TEXTS(14, others, other_count),
 };
 MESSAGE(task_message, task_fields);
 #undef THIS

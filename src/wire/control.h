@@ -21,7 +21,7 @@
 #define WIRE_VERSION_MIN 1
 /* Grows with every field, kind or column that is added. It does not travel: readers skip what they do not know. Names
  * the recordings of tests/data/exchange, which hold the code to that. */
-#define WIRE_MINOR 8
+#define WIRE_MINOR 9
 #define CONTROL_BYTES_MAX (1u << 20) /* of a report or a poll's answer: orders beyond it wait for the next */
 /* What an agent takes: a channel of very many seeds, out of a crawl without agents, cannot be cut in pieces. */
 #define CONTROL_ANSWER_MAX (16u << 20)
@@ -112,6 +112,8 @@ struct task_order {
     size_t hosts_state_count;
     const struct span *countries; /* "DE 192.0.2.0/24": where its networks are registered, as far as known */
     size_t country_count;
+    const struct span *others; /* names that other agents have wherever they are, also in these networks */
+    size_t other_count;
 };
 
 struct end_order {

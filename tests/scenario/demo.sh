@@ -91,6 +91,10 @@ near_checks() { # NAME WHAT: what it says it is
 ORB_DEMO_RECORDED=1 "$orb" demo --agents 3 --check >"$tmp/out" 2>"$tmp/err"
 code=$?
 check demo_recorded "exit code $code: $(tail -n 1 "$tmp/err") $(grep "^not ok\|missing\|not expected" "$tmp/out" | head -n 5)" [ $code -eq 0 ]
+# What agents have fetched together is what was found, and what has no end.
+pages=$(sed -n 's/^  \(athens\|bergen\|cairo\) *\([0-9]*\) pages.*/\2/p' "$tmp/out" | awk '{ n += $1 } END { print n + 0 }')
+want=$(sed -n 's/.* \([0-9,]*\) were found.*/\1/p; s/.*turned back after \([0-9,]*\) pages.*/\1/p' "$tmp/out" | tr -d , | awk '{ n += $1 } END { print n + 0 }')
+check pages_of_agents_add_up "$pages, and not $want" [ "$pages" -eq "$want" ]
 near_checks recorded 'a recorded world'
 printf 'place one 20.0.0.1\nplace two 20.0.0.2\nrtt * * 1\n' >"$tmp/two.lab"
 if "$orb_lab" up --quiet "$tmp/two.lab" true 2>"$tmp/err"; then

@@ -294,6 +294,7 @@ static inline void order_task_1(struct order_list *o)
     static const struct span networks[] = {SPAN_INIT(EXCHANGE_NETWORK), SPAN_INIT("2001:db8:1::/48")};
     static const struct span hosts[] = {SPAN_INIT("one.example")};
     static const struct span countries[] = {SPAN_INIT("DE 2001:db8:1::/48")};
+    static const struct span others[] = {SPAN_INIT("two.example")};
     static const struct span seeds[] = {SPAN_INIT(EXCHANGE_SITE "docs/c"), SPAN_INIT(EXCHANGE_SITE "docs/d")};
     static const uint64_t links[] = {1, UINT64_C(0x0123456789abcdef), UINT64_MAX};
     struct buf channel = {0}, host = {0};
@@ -318,7 +319,9 @@ static inline void order_task_1(struct order_list *o)
                                          .hosts_state = states,
                                          .hosts_state_count = 1,
                                          .countries = countries,
-                                         .country_count = 1},
+                                         .country_count = 1,
+                                         .others = others,
+                                         .other_count = 1},
                     order_add(o, ORDER_TASK));
     buf_done(&channel);
     buf_done(&host);

@@ -5,7 +5,7 @@
 #include "test_folder.h"
 
 /* Oldest first; the last is today's. */
-static const char *const versions[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8"};
+static const char *const versions[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9"};
 #define VERSIONS (sizeof(versions) / sizeof(*versions))
 #define MEANING "meaning.txt"
 

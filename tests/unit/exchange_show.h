@@ -157,6 +157,7 @@ static inline void show_task(struct show *w, struct span body)
     for (size_t i = 0; i < t.hosts_state_count; i++)
         show_host(out, t.hosts_state[i]);
     show_texts(out, "task", "country", t.countries, t.country_count);
+    show_texts(out, "task", "other", t.others, t.other_count);
 }
 
 static inline void show_update(struct buf *out, struct span body)

@@ -163,6 +163,7 @@ struct told {
     unsigned tasks, ends, channels, settings;
     uint64_t ended; /* the last task of which an end was ordered */
     size_t largest, networks, seeds, hosts;
+    uint64_t pinned, others; /* a bit a task: its newest order names a host that it, or another, has wherever it is */
 };
 
 static inline status note_order(void *arg, uint64_t number, struct span packed)
@@ -188,6 +189,9 @@ static inline status note_order(void *arg, uint64_t number, struct span packed)
         t->networks += task.network_count;
         t->seeds += task.seed_count;
         t->hosts += task.hosts_state_count;
+        uint64_t bit = UINT64_C(1) << task.task;
+        t->pinned = task.host_count ? t->pinned | bit : t->pinned & ~bit;
+        t->others = task.other_count ? t->others | bit : t->others & ~bit;
     }
     t->largest = packed.n > t->largest ? packed.n : t->largest;
     arena_done(&a);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "apply/apply.h"
+#include "coord/assign.h"
 #include "mobile/program.h"
 
 static void agents_are_registered_and_told(void **state)
@@ -112,6 +113,66 @@ static void channels_are_added_edited_imported(void **state)
     snprintf(target + n, sizeof(target) - n, "/remove");
     EXPECT(&h, "remove", post(&h, target, "", WITH_TOKEN), 200);
     EXPECT(&h, "no such network", post(&h, "/api/v1/networks/move", "network=192.0.2.0/24&to=x", WITH_TOKEN), 404);
+    close_house(&h);
+}
+
+static void a_channel_says_what_it_waits_for(void **state)
+{
+    static const struct addr there = {4, {127, 1, 1, 1}};
+    struct house h;
+    open_house(&h);
+    EXPECT(&h, "add", post(&h, "/api/v1/channels", "seeds=https://a.example/", WITH_TOKEN), 200);
+    EXPECT(&h, "new", get(&h, "/api/v1/channels", WITH_TOKEN), 200);
+    CHECK("new", said(&h, "\"state\":\"waiting\",\"waits_for\":\"a.example is being looked up\""));
+    pthread_mutex_lock(&h.c->lock);
+    struct c_host *host = table_get(&h.c->hosts, siphash(&h.c->key, SPAN("a.example")));
+    assign_resolved(h.c, host, ST_NOT_FOUND, NULL);
+    pthread_mutex_unlock(&h.c->lock);
+    EXPECT(&h, "not found", get(&h, "/api/v1/channels/a.example", WITH_TOKEN), 200);
+    CHECK("not found", said(&h, "\"waits_for\":\"a.example is not found: its name leads nowhere"));
+    pthread_mutex_lock(&h.c->lock);
+    assign_resolved(h.c, host, ST_OK, &there);
+    pthread_mutex_unlock(&h.c->lock);
+    EXPECT(&h, "no agent", get(&h, "/api/v1/channels/a.example", WITH_TOKEN), 200);
+    CHECK("no agent", said(&h, "\"waits_for\":\"a.example has no agent: none is there that takes networks\""));
+    EXPECT(&h, "pause", post(&h, "/api/v1/channels/a.example/pause", "", WITH_TOKEN), 200);
+    EXPECT(&h, "paused", get(&h, "/api/v1/channels/a.example", WITH_TOKEN), 200);
+    CHECK("paused", said(&h, "\"waits_for\":null"));
+    close_house(&h);
+}
+
+static void lines_name_agents_that_are_there(void **state)
+{
+    static const struct {
+        const char *label, *form;
+    } bad[] = {{"a line", "add=site+a.example+->+agent+parsi"},
+               {"one of two", "add=site+a.example+->+agent+paris,+agent+parsi"},
+               {"a group", "add=group+alps+=+paris,+parsi"},
+               {"all lines", "pins=site+a.example+->+agent+paris%0Aall+->+agent+parsi"}};
+    struct house h;
+    open_house(&h);
+    first_admin(&h);
+    EXPECT(&h, "nobody", post(&h, "/api/v1/pins", "add=all+->+agent+paris", WITH_TOKEN), 400);
+    CHECK("says so",
+          said(&h, "line 1: there is no agent \\\"paris\\\"; there are none yet") && said(&h, "orb agent add"));
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=paris", WITH_TOKEN), 200);
+    EXPECT(&h, "agent", post(&h, "/api/v1/agents", "name=lyon", WITH_TOKEN), 200);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        EXPECT(&h, bad[i].label, post(&h, "/api/v1/pins", bad[i].form, WITH_TOKEN), 400);
+        CHECK(bad[i].label, said(&h, "there is no agent \\\"parsi\\\"; there are: paris, lyon."));
+    }
+    EXPECT(&h, "the form", post(&h, "/api/v1/pins", "pins=all+->+agent+parsi", WITH_COOKIE | WITH_CSRF), 400);
+    CHECK("the form says it too", said(&h, "parsi") && said(&h, "there are: paris, lyon"));
+    EXPECT(&h, "none of it holds", get(&h, "/api/v1/pins", WITH_TOKEN), 200);
+    CHECK("none of it holds", said(&h, "\"lines\":[]"));
+    /* One that has not joined yet is there. */
+    EXPECT(&h, "good", post(&h, "/api/v1/pins", "add=all+->+agent+paris", WITH_TOKEN), 200);
+    EXPECT(&h, "good", post(&h, "/api/v1/pins", "add=country+DE+->+group+country:CH", WITH_TOKEN), 200);
+    /* A line stays when its agent goes, and is no reason to refuse others. */
+    EXPECT(&h, "gone", post(&h, "/api/v1/agents/paris/remove", "", WITH_TOKEN), 200);
+    EXPECT(&h, "another", post(&h, "/api/v1/pins", "add=site+a.example+->+agent+lyon", WITH_TOKEN), 200);
+    EXPECT(&h, "the same name", post(&h, "/api/v1/pins", "add=site+b.example+->+agent+paris", WITH_TOKEN), 400);
+    EXPECT(&h, "take back", post(&h, "/api/v1/pins", "remove=site+a.example+->+agent+lyon", WITH_TOKEN), 200);
     close_house(&h);
 }
 
@@ -417,6 +478,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(agents_are_registered_and_told),
         TEST_IN_FOLDER(channels_are_added_edited_imported),
+        TEST_IN_FOLDER(a_channel_says_what_it_waits_for),
+        TEST_IN_FOLDER(lines_name_agents_that_are_there),
         TEST_IN_FOLDER(a_channel_on_its_way_out_is_not_there_to_be_edited),
         TEST_IN_FOLDER(nobody_is_told_that_a_full_disk_took_it),
         TEST_IN_FOLDER(a_form_that_forgets_wants_to_be_meant),

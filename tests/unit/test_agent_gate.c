@@ -93,6 +93,35 @@ static void only_tasks_networks_and_pinned_hosts_may_be_asked(void **state)
     gate_free(g);
 }
 
+static void hosts_that_others_have_are_left_to_them(void **state)
+{
+    struct gate *g = a_gate(false);
+    struct network n;
+    struct addr a = addr_of("5.5.5.9");
+    struct span other = SPAN("many.example");
+    struct arena arena;
+    size_t count;
+    CHECK_STATUS("network", network_parse(SPAN("5.5.5.0/24"), &n), ST_OK);
+    gate_put(g, &(struct gate_task){.task = 11,
+                                    .channel = 1,
+                                    .kind = SUMMARY_TEXT,
+                                    .networks = &n,
+                                    .network_count = 1,
+                                    .others = &other,
+                                    .other_count = 1});
+    CHECK("ours", gate_may_use(g, SPAN("a.example"), &a, 1));
+    CHECK("somebody else's", !gate_may_use(g, SPAN("Many.example"), &a, 1));
+    /* The coordinator knows. */
+    arena_init(&arena);
+    gate_turned_away(g, other, &a, 1);
+    a = addr_of("7.7.7.7");
+    gate_turned_away(g, other, &a, 1);
+    (void)gate_strays(g, &arena, &count);
+    assert_int_equal(count, 0);
+    arena_done(&arena);
+    gate_free(g);
+}
+
 static void of_a_split_network_only_its_own_sites_may_be_asked(void **state)
 {
     struct gate *g = a_gate(false);
@@ -279,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_tasks_networks_and_pinned_hosts_may_be_asked),
+        cmocka_unit_test(hosts_that_others_have_are_left_to_them),
         cmocka_unit_test(of_a_split_network_only_its_own_sites_may_be_asked),
         cmocka_unit_test(private_addresses_are_the_owners_to_allow),
         cmocka_unit_test(a_stray_is_reported_once_an_hour),

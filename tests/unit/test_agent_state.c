@@ -246,6 +246,7 @@ static void orders_about_a_task_add_up(void **state)
     struct span first[] = {SPAN("192.0.2.0/24"), SPAN("198.51.100.0/24")},
                 second[] = {SPAN("192.0.2.0/24"), SPAN("203.0.113.0/24")};
     struct span seeds[] = {SPAN("http://a.example/x")};
+    struct span mine[] = {SPAN("one.example"), SPAN("two.example")}, others[] = {SPAN("two.example")};
     uint64_t links[] = {9, 3, 9}, more_links[] = {3, 1};
     struct task *t = task_new(4), *u = NULL;
     CHECK_STATUS("begin",
@@ -255,6 +256,8 @@ static void orders_about_a_task_add_up(void **state)
                                                  .kind = SUMMARY_KEYWORDS,
                                                  .networks = first,
                                                  .network_count = 2,
+                                                 .hosts = mine,
+                                                 .host_count = 2,
                                                  .known_links = links,
                                                  .known_link_count = 3},
                             &why),
@@ -267,6 +270,8 @@ static void orders_about_a_task_add_up(void **state)
                                                  .network_count = 2,
                                                  .seeds = seeds,
                                                  .seed_count = 1,
+                                                 .others = others,
+                                                 .other_count = 1,
                                                  .known_links = more_links,
                                                  .known_link_count = 2},
                             &why),
@@ -284,6 +289,8 @@ static void orders_about_a_task_add_up(void **state)
     assert_int_equal(u->channel, t->channel);
     assert_int_equal(u->networks.count, 3);
     assert_int_equal(u->seeds.count, 1);
+    assert_true(u->hosts.count == 1 && span_is(u->hosts.items[0], "one.example"));
+    assert_true(u->others.count == 1 && span_is(u->others.items[0], "two.example"));
     assert_int_equal(u->known_link_count, 3);
     assert_true(u->known_links[0] == 1 && u->known_links[1] == 3 && u->known_links[2] == 9);
     assert_true(u->is_started && u->kind == SUMMARY_KEYWORDS);
@@ -291,6 +298,9 @@ static void orders_about_a_task_add_up(void **state)
     assert_int_equal(u->now.changed, 3);
     assert_true(u->visit == 8 && u->visit_begun == 1234567890123 && u->visit_from.unchanged == 6);
     assert_memory_equal(&u->visited, &t->visited, sizeof(t->visited));
+    /* With its channel it is told from the beginning. */
+    CHECK_STATUS("anew", task_merge(u, &(struct task_order){.task = 4, .channel = buf_span(&channel)}, &why), ST_OK);
+    assert_int_equal(u->hosts.count + u->others.count, 0);
     struct span bad[] = {SPAN("192.0.2.1/24")};
     CHECK_STATUS("host bits", task_merge(t, &(struct task_order){.task = 4, .networks = bad, .network_count = 1}, &why),
                  ST_INVALID);

@@ -50,6 +50,55 @@ static void a_link_is_told_once_to_the_next_owner(void **state)
     stop(&s);
 }
 
+/* ---- a name whose addresses are another's each time ---- */
+
+/* One has it in every channel that reaches it, and the other knows that. */
+static void check_many(struct stage *s, const char *label, const struct c_agent *has, const struct c_agent *has_not)
+{
+    uint64_t tasks[2] = {0, 0};
+    for (size_t i = 0; i < s->c->task_count; i++)
+        tasks[s->c->tasks[i]->agent == has->number] |= UINT64_C(1) << s->c->tasks[i]->number;
+    struct told one = told(s, has), other = told(s, has_not);
+    assert_int_equal(host(s, "many.example")->pinned_agent, has->number);
+    CHECK(label, one.pinned == tasks[1] && one.others == 0);
+    CHECK(label, other.pinned == 0 && other.others == tasks[0]);
+}
+
+static void move_to(struct stage *s, struct c_network *n, struct c_agent *from, const struct c_agent *to)
+{
+    static const char *const packed[] = {"b.example"};
+    CHECK_STATUS("move", assign_move(s->c, n, to->number, MOVE_PERSON, "a test"), ST_OK);
+    tick(s);
+    for (size_t i = 0; i < s->c->task_count; i++)
+        if (s->c->tasks[i]->end_order)
+            confirm(s, from, s->c->tasks[i], packed, 1, 1);
+    assert_int_equal(n->agent, to->number);
+}
+
+static void a_host_that_strays_has_one_agent_and_the_others_know(void **state)
+{
+    static const struct site sites[] = {{"a.example", 1}, {"b.example", 2}, {"c.example", 3}, {"many.example", 1}};
+    static const struct addr at[] = {{4, {127, 1, 1, 9}}, {4, {127, 1, 2, 9}}};
+    struct stage s = {0};
+    start(&s);
+    struct c_agent *athens = agent(&s, "athens");
+    struct c_channel *ch = channel(&s, sites, 4);
+    (void)channel(&s, sites, 4);
+    struct c_agent *bergen = agent(&s, "bergen");
+    struct c_network *n = host(&s, "b.example")->network;
+    move_to(&s, n, athens, bergen);
+    move_to(&s, host(&s, "c.example")->network, athens, bergen);
+    for (int i = 0; i <= COORD_STRAYS_MAX; i++) {
+        assign_stray(s.c, i % 2 ? bergen : athens, ch->tasks[i % 2], SPAN("many.example"), &at[1 - i % 2]);
+        tick(&s);
+    }
+    check_many(&s, "it strayed too often", bergen, athens);
+    /* It goes with its network: who had it hears that it is his no more. */
+    move_to(&s, n, bergen, athens);
+    check_many(&s, "its network moved", athens, bergen);
+    stop(&s);
+}
+
 /* ---- many networks that leave ---- */
 
 #define MANY 6
@@ -250,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_removed_agent_keeps_its_lease_through_a_restart),
         TEST_IN_FOLDER(a_link_is_told_once_to_the_next_owner),
+        TEST_IN_FOLDER(a_host_that_strays_has_one_agent_and_the_others_know),
         TEST_IN_FOLDER(all_networks_of_an_agent_leave_together),
         TEST_IN_FOLDER(all_networks_of_an_agent_that_vanished_are_given_away_together),
         TEST_IN_FOLDER(a_network_is_split_when_that_is_written_down),

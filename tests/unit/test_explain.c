@@ -247,17 +247,17 @@ static void nobody_would_get_what_a_line_keeps_for_somebody_else(void **state)
     open_scene(&s, DELEGATE_LEARNED);
     stage_poll(&s.stage);
     pthread_mutex_lock(&s.stage.c->lock);
-    CHECK_STATUS("pin", pinning_set(s.stage.c, SPAN("site near.example -> agent nice"), &why), ST_OK);
+    CHECK_STATUS("pin", pinning_set(s.stage.c, SPAN("site near.example -> group antarctica"), &why), ST_OK);
     pthread_mutex_unlock(&s.stage.c->lock);
     stage_channel(&s.stage, "http://near.example/");
     for (int i = 0; i < STAGE_TURNS_MAX && !(s.said && json_member_text(s.said, "line").n); i++) {
         stage_poll(&s.stage);
         assert_int_equal(ask(&s, "http://near.example/"), 200);
     }
-    CHECK_SPAN("the line", json_member_text(s.said, "line"), SPAN("site near.example -> agent nice"));
+    CHECK_SPAN("the line", json_member_text(s.said, "line"), SPAN("site near.example -> group antarctica"));
     CHECK("not decided", json_member_number(s.said, "decided") == 0);
     CHECK_SPAN("nobody", json_member_text(s.said, "agent"), SPAN(""));
-    CHECK_SAYS(&s, "changes", "an agent comes that the line allows: site near.example -> agent nice");
+    CHECK_SAYS(&s, "changes", "an agent comes that the line allows: site near.example -> group antarctica");
     buf_done(&why);
     close_scene(&s);
 }
