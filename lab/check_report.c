@@ -155,6 +155,7 @@ static void json_rows(const struct check_report *r, struct json *j)
         put_real(j, "rtt_ms", row->rtt_ms, 3);
         put_count(j, "samples", row->samples);
         put_count(j, "failed", row->failed);
+        put_real(j, "least_ms", row->least_ms, 4);
         put_real(j, "median_ms", row->median_ms, 4);
         put_real(j, "mean_ms", row->mean_ms, 4);
         put_real(j, "p99_ms", row->p99_ms, 4);

@@ -12,7 +12,8 @@
 /* One line of the table. */
 struct check_row {
     char name[64];
-    double rtt_ms, median_ms, mean_ms, p99_ms;
+    double rtt_ms, median_ms, mean_ms, p99_ms; /* all but the first: of the errors' sizes */
+    double least_ms;                           /* with its sign: the error that a busy machine adds least to */
     size_t samples, failed;
 };
 

@@ -74,13 +74,15 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of the size of the errors, whatever their sign. */
+/* Of the size of the errors, whatever their sign; the least one has it. */
 static void summarise(struct check_row *row, const double *errors, size_t n)
 {
     double *sorted = mem_alloc((n + 1) * sizeof(*sorted)), sum = 0;
+    row->least_ms = n ? errors[0] : 0;
     for (size_t i = 0; i < n; i++) {
         sorted[i] = errors[i] < 0 ? -errors[i] : errors[i];
         sum += sorted[i];
+        row->least_ms = errors[i] < row->least_ms ? errors[i] : row->least_ms;
     }
     qsort(sorted, n, sizeof(*sorted), by_value);
     row->samples = n;

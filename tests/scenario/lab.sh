@@ -37,14 +37,16 @@ fi
 ok lab_comes_up
 
 # ---- how far ----
-# A busy machine makes packets late: check does a run that says so again, thrice at most. The median of the errors, in us, must be small.
+# A busy machine makes packets late, and wakes up who waits for them late: it only ever adds. So the least of the errors, in us, must be
+# small; how large the others are is measured where nothing else runs (bench/results).
 "$orb_lab" check --samples 30 --json >"$tmp/check" 2>"$tmp/err"
 echo "# $(jq -c '{up_s, down_s, all: .connects[-1], router, attempts, machine}' "$tmp/check")"
 rows=$(jq '.connects | length - 1' "$tmp/check")
 check every_connection_is_made "$(cat "$tmp/err" "$tmp/check")" [ "$(jq '.connects[-1] | "\(.samples) \(.failed)"' "$tmp/check")" = "\"$((rows * 30)) 0\"" ]
+is_near() { [ "$1" -gt -200 ] && [ "$1" -lt 1000 ]; }
 for name in hq-at1ms hq-at10ms hq-at50ms hq-at10ms-ipv6; do
-    us=$(jq --arg n "$name" '[.connects[] | select(.name == $n)][0].median_ms * 1000 | floor' "$tmp/check")
-    check "connect_takes_the_round_trip_$name" "the median is off by $us us" [ "$us" -lt 2000 ]
+    us=$(jq --arg n "$name" '[.connects[] | select(.name == $n)][0].least_ms * 1000 | floor' "$tmp/check")
+    check "connect_takes_the_round_trip_$name" "the nearest is off by $us us" is_near "$us"
 done
 
 # ---- what happens inside ----
