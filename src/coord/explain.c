@@ -45,10 +45,10 @@ static void put_name(struct coord *c, struct json *j, const char *key, uint64_t 
     json_text_or_null(j, span_str(name_of(c, agent)));
 }
 
-static void put_ms(struct json *j, const char *key, double ms) /* null: not known */
+static void put_ms(struct json *j, const char *key, double ms) /* below 0, null: not known */
 {
     json_key(j, key);
-    if (ms > 0)
+    if (ms >= 0)
         json_real(j, ms, 1);
     else
         json_null(j);
@@ -239,8 +239,8 @@ static void put_decided(struct coord *c, struct json *j, const struct c_network 
     put_name(c, j, "agent", n->agent);
     put_bool(j, "decided", true);
     put_time(j, "since", n->since);
-    put_ms(j, "expected_ms", (double)n->expected_ms);
-    put_ms(j, "now_ms", now_ms);
+    put_ms(j, "expected_ms", n->expected_ms > 0 ? (double)n->expected_ms : -1);
+    put_ms(j, "now_ms", now_ms > 0 ? now_ms : -1);
     put_share(j, "sure", (double)n->sure);
     put_probes(c, j, n);
     put_others(c, j, others, count);
@@ -270,7 +270,7 @@ static void put_guess(struct coord *c, struct json *j, const struct url *u, cons
     put_name(c, j, "agent", answer.agent);
     put_bool(j, "decided", false);
     put_time(j, "since", 0);
-    put_ms(j, "expected_ms", answer.expected_ms);
+    put_ms(j, "expected_ms", answer.expected_ms > 0 ? answer.expected_ms : -1);
     put_ms(j, "now_ms", -1);
     put_share(j, "sure", answer.sure);
     put_probes(c, j, n);
