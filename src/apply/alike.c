@@ -154,8 +154,9 @@ static status sort_pages(struct grouping *g, struct sorter *sorted)
             continue;
         st = stream_seek(&named, p.key);
         bool is_named = named.has_row && named.row[0] == p.key;
-        uint64_t row[1 + ALIKE_ORDER_WIDTH] = {place_in_order(&p, is_named), p.key, p.lang, p.title};
-        simhash_pack(&p.hash, row + 4);
+        uint64_t row[1 + ALIKE_ORDER_WIDTH] = {place_in_order(&p, is_named), p.key, p.lang};
+        title_pack(&p.title, row + 1 + ALIKE_ORDER_TITLE);
+        simhash_pack(&p.hash, row + 1 + ALIKE_ORDER_HASH);
         if (st == ST_OK)
             st = sorter_add(sorted, row);
     }

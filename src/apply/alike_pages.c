@@ -9,7 +9,6 @@
 #include "store/sorter.h"
 #include "web/boilerplate.h"
 #include "web/content.h"
-#include "web/title_bits.h"
 
 #define SORT_MEMORY (16u << 20)
 
@@ -26,7 +25,8 @@ struct update {
     struct unzipper *unzipper;
     struct buf raw, blocks;
     struct arena arena;
-    uint64_t last; /* number of the newest record */
+    uint64_t counted; /* number of the last record that the boilerplate knows */
+    uint64_t last;    /* of the newest one */
     uint64_t unreadable;
 };
 
@@ -41,8 +41,8 @@ static void pack_page(const struct alike_page *p, uint64_t row[ALIKE_PAGES_WIDTH
     row[4] = p->first_fetch;
     row[5] = p->epoch | (uint64_t)((p->has_hash ? FLAG_HASH : 0) | (p->is_gone ? FLAG_GONE : 0)) << 8 |
              (uint64_t)p->lang << 32;
-    row[6] = p->title;
-    simhash_pack(&p->hash, row + 7);
+    title_pack(&p->title, row + 6);
+    simhash_pack(&p->hash, row + 6 + TITLE_NUMBERS);
 }
 
 static void unpack_page(const uint64_t row[ALIKE_PAGES_WIDTH], struct alike_page *out)
@@ -55,9 +55,9 @@ static void unpack_page(const uint64_t row[ALIKE_PAGES_WIDTH], struct alike_page
                                .epoch = (uint8_t)row[5],
                                .has_hash = row[5] >> 8 & FLAG_HASH,
                                .is_gone = row[5] >> 8 & FLAG_GONE,
-                               .lang = (uint32_t)(row[5] >> 32),
-                               .title = row[6]};
-    simhash_unpack(row + 7, &out->hash);
+                               .lang = (uint32_t)(row[5] >> 32)};
+    title_unpack(row + 6, &out->title);
+    simhash_unpack(row + 6 + TITLE_NUMBERS, &out->hash);
 }
 
 void alike_page_get(const struct rows *pages, size_t at, struct alike_page *out)
@@ -137,7 +137,7 @@ static struct alike_page page_of(struct update *u, const struct contents_record 
     struct skip skip = {u->boilerplate, p.site};
     p.canonical = canonical == p.key ? 0 : canonical;
     p.epoch = (uint8_t)boilerplate_epoch(u->boilerplate, p.site);
-    p.title = title_bits(&u->o->key, c->title, find_boilerplate, &skip);
+    p.title = title_words(&u->o->key, c->title, find_boilerplate, &skip);
     /* Words without their order say too little of a text. */
     p.has_hash = !c->is_keywords && simhash_of(&u->arena, &u->o->key, c->text, find_boilerplate, &skip, &p.hash);
     u->report->read++;
@@ -194,6 +194,7 @@ static status load_boilerplate(struct update *u)
             row[k] = rows_number(&rows, i, k);
         boilerplate_load(u->boilerplate, row);
     }
+    u->counted = rows.stamp; /* of its own: it is saved before the pages, which may be lost, or of an older form */
     rows_close(&rows);
     if (st == ST_OK) {
         path_of(u, "pages", &path);
@@ -370,13 +371,13 @@ static status update(struct update *u, struct rows *out)
     status st = load_dictionary(u);
     if (st == ST_OK)
         st = load_boilerplate(u);
-    u->last = u->old.stamp;
+    u->last = u->counted;
     if (st == ST_OK)
-        st = contents_each(u->contents_dir.p, u->old.stamp, count_record, u, NULL);
+        st = contents_each(u->contents_dir.p, u->counted, count_record, u, NULL);
     if (st != ST_OK)
         return st;
     boilerplate_settle(u->boilerplate);
-    if (u->last > u->old.stamp) /* before the pages that are made with it */
+    if (u->last > u->counted) /* before the pages that are made with it */
         st = save_boilerplate(u);
     uint64_t after = is_any_outdated(u) ? 0 : u->old.stamp;
     if (st == ST_OK)

@@ -10,9 +10,10 @@
 #include "apply/alike.h"
 #include "store/rows.h"
 #include "web/simhash.h"
+#include "web/title_words.h"
 
 #define ALIKE_PAGES_KIND 2
-#define ALIKE_PAGES_WIDTH (7 + SIMHASH_NUMBERS)
+#define ALIKE_PAGES_WIDTH (6 + TITLE_NUMBERS + SIMHASH_NUMBERS)
 #define ALIKE_BOILERPLATE_KIND 3
 
 struct alike_page {
@@ -24,7 +25,7 @@ struct alike_page {
     bool has_hash;        /* else its text is too short */
     bool is_gone;         /* only on the way: rows in the file are of pages that are there */
     uint32_t lang;        /* three letters at most, first in the lowest byte; 0: not known */
-    uint64_t title;       /* web/title_bits.h */
+    struct title_words title;
     struct simhash hash;
 };
 

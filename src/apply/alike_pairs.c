@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "web/title_bits.h"
 
 #define TABLE_MEMORY (24u << 20)
 #define LEADERS_MAX 64 /* different pages with one lane in common that are told apart */
@@ -29,15 +28,24 @@ struct search {
     seek_fn *seek;
 };
 
+static void order_title(const struct rows *order, size_t at, struct title_words *out)
+{
+    uint64_t numbers[TITLE_NUMBERS];
+    for (unsigned i = 0; i < TITLE_NUMBERS; i++)
+        numbers[i] = rows_number(order, at, ALIKE_ORDER_TITLE + i);
+    title_unpack(numbers, out);
+}
+
 void alike_order_hash(const struct rows *order, size_t at, struct simhash *out)
 {
     uint64_t numbers[SIMHASH_NUMBERS];
     for (unsigned i = 0; i < SIMHASH_NUMBERS; i++)
-        numbers[i] = rows_number(order, at, 3 + i);
+        numbers[i] = rows_number(order, at, ALIKE_ORDER_HASH + i);
     simhash_unpack(numbers, out);
 }
 
-bool alike_is_near(const struct simhash *a, uint64_t title_a, const struct simhash *b, uint64_t title_b)
+bool alike_is_near(const struct simhash *a, const struct title_words *title_a, const struct simhash *b,
+                   const struct title_words *title_b)
 {
     if (simhash_band_distance(a->bands, b->bands) > ALIKE_BAND_DISTANCE)
         return false;
@@ -89,7 +97,7 @@ static status find_same(struct search *s)
     status st = ST_OK;
     sorter_clear(s->table, 64);
     for (size_t i = 0; i < order->count && st == ST_OK; i++)
-        st = sorter_add(s->table, (uint64_t[ROW]){rows_number(order, i, 3), i});
+        st = sorter_add(s->table, (uint64_t[ROW]){rows_number(order, i, ALIKE_ORDER_HASH), i});
     if (st == ST_OK)
         st = sorter_sort(s->table);
     s->here_count = 0;
@@ -193,11 +201,14 @@ static seek_fn *seek_of_cpu(void)
 static bool is_pair(const struct rows *order, size_t a, size_t b)
 {
     struct simhash x, y;
+    struct title_words t, u;
     if (!may_be_one(rows_number(order, a, 1), rows_number(order, b, 1)))
         return false;
     alike_order_hash(order, a, &x);
     alike_order_hash(order, b, &y);
-    return alike_is_near(&x, rows_number(order, a, 2), &y, rows_number(order, b, 2));
+    order_title(order, a, &t);
+    order_title(order, b, &u);
+    return alike_is_near(&x, &t, &y, &u);
 }
 
 static status compare(struct search *s, unsigned lane, unsigned table, const struct leader *l)
@@ -226,9 +237,9 @@ static status fill_table(struct search *s, unsigned lane, uint64_t mask)
         uint64_t row[ROW];
         if (has_bit(s->is_same, i))
             continue;
-        row[0] = gather(rows_number(order, i, 3 + lane), mask) | i;
+        row[0] = gather(rows_number(order, i, ALIKE_ORDER_HASH + lane), mask) | i;
         for (unsigned k = 0; k < SIMHASH_BAND_LANES; k++)
-            row[1 + k] = rows_number(order, i, 3 + k);
+            row[1 + k] = rows_number(order, i, ALIKE_ORDER_HASH + k);
         st = sorter_add(s->table, row);
     }
     return st == ST_OK ? sorter_sort(s->table) : st;

@@ -17,6 +17,7 @@
 #include "store/rows.h"
 #include "store/sorter.h"
 #include "web/simhash.h"
+#include "web/title_words.h"
 
 #define ALIKE_BLOCKS 10
 #define ALIKE_SURE (SIMHASH_BAND_LANES * (ALIKE_BLOCKS - 1) - 1)
@@ -26,12 +27,15 @@
 
 /* The pages to compare, best first: a row each, known by its place. */
 #define ALIKE_ORDER_KIND 4
-#define ALIKE_ORDER_WIDTH (3 + SIMHASH_NUMBERS) /* key, language, title, fingerprint */
+#define ALIKE_ORDER_TITLE 2
+#define ALIKE_ORDER_HASH (ALIKE_ORDER_TITLE + TITLE_NUMBERS)
+#define ALIKE_ORDER_WIDTH (ALIKE_ORDER_HASH + SIMHASH_NUMBERS) /* key, language, title, fingerprint */
 
 /* Whether a table has both: two blocks of a lane are the same. */
 bool alike_meet(const struct simhash *a, const struct simhash *b);
-/* Whether two pages that met are near-duplicates, by their texts and titles (web/title_bits.h). */
-bool alike_is_near(const struct simhash *a, uint64_t title_a, const struct simhash *b, uint64_t title_b);
+/* Whether two pages that met are near-duplicates, by their texts and titles. */
+bool alike_is_near(const struct simhash *a, const struct title_words *title_a, const struct simhash *b,
+                   const struct title_words *title_b);
 
 void alike_order_hash(const struct rows *order, size_t at, struct simhash *out);
 

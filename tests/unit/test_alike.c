@@ -147,12 +147,13 @@ static int by_order(const void *a, const void *b)
 /* Everything with everything, best first. */
 static void group_naively(struct twin *pages, size_t n)
 {
+    static const struct title_words none;
     qsort(pages, n, sizeof(*pages), by_order);
     for (size_t i = 0; i < n; i++)
         pages[i].first = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = i + 1; k < n && pages[i].first == SIZE_MAX; k++)
-            if (pages[k].first == SIZE_MAX && alike_is_near(&pages[i].hash, 0, &pages[k].hash, 0) &&
+            if (pages[k].first == SIZE_MAX && alike_is_near(&pages[i].hash, &none, &pages[k].hash, &none) &&
                 alike_meet(&pages[i].hash, &pages[k].hash) &&
                 (pages[i].lang == pages[k].lang || !pages[i].lang || !pages[k].lang))
                 pages[k].first = i;
@@ -447,6 +448,13 @@ static struct span groups_bytes(void)
     return bytes;
 }
 
+static struct span boilerplate_bytes(void)
+{
+    char path[TEST_PATH];
+    test_path(path, "alike/boilerplate");
+    return test_read_file(path);
+}
+
 static void damaged_files_are_made_again(void **state)
 {
     (void)state;
@@ -454,7 +462,7 @@ static void damaged_files_are_made_again(void **state)
     char path[TEST_PATH];
     fill(300);
     (void)run("first", true);
-    struct span want = groups_bytes();
+    struct span want = groups_bytes(), counted = boilerplate_bytes();
     for (size_t i = 0; i < 3; i++) {
         test_path(path, names[i]);
         struct span good = test_read_file(path);
@@ -463,11 +471,15 @@ static void damaged_files_are_made_again(void **state)
         struct alike_report r = run(names[i], i < 2);
         CHECK(names[i], r.was_due && r.read == (i < 2 ? 300u : 0));
         struct span got = groups_bytes();
+        struct span again = boilerplate_bytes();
         CHECK_SPAN("as before", got, want);
+        CHECK_SPAN("nothing is counted twice", again, counted);
+        free((char *)again.p);
         free((char *)got.p);
         free((char *)good.p);
     }
     free((char *)want.p);
+    free((char *)counted.p);
 }
 
 static void a_full_disk_leaves_the_old_groups(void **state)

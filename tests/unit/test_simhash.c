@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "web/boilerplate.h"
 #include "web/simhash.h"
-#include "web/title_bits.h"
+#include "web/title_words.h"
 
 static const struct sip_key key = {11, 12};
 
@@ -332,6 +332,38 @@ static void skip_manual(void *arg, const uint64_t *blocks, size_t n, bool *is_le
         is_left_out[i] = blocks[i] == simhash_block(&key, SPAN("\1manual"));
 }
 
+static struct title_words random_title(struct rng *rng, unsigned words, struct span more)
+{
+    struct buf b = {0};
+    for (unsigned i = 0; i < words; i++)
+        buf_printf(&b, "w%llu ", (unsigned long long)rng_u64(rng));
+    buf_put(&b, more);
+    struct title_words t = title_words(&key, buf_span(&b), skip_manual, NULL);
+    buf_done(&b);
+    return t;
+}
+
+/* A title of one word is the hard one: chance has to find only that. */
+static void titles_do_not_agree_by_chance(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 7);
+    for (unsigned words = 1; words <= 30; words += words < 10 ? 1 : 10) {
+        unsigned by_chance = 0, missed = 0;
+        for (int i = 0; i < 2000; i++) {
+            struct title_words one = random_title(&rng, 1, SPAN("")), other = random_title(&rng, words, SPAN(""));
+            by_chance += title_agrees(&one, &other);
+            struct rng same = rng;
+            struct title_words plain = random_title(&rng, words, SPAN("")),
+                               print = random_title(&same, words, SPAN("print version"));
+            missed += words >= 4 && !title_agrees(&plain, &print);
+        }
+        CHECK("by chance", by_chance <= 3);
+        CHECK("the same title, and a little more", missed == 0);
+    }
+}
+
 static void titles_agree_when_most_of_their_words_do(void **state)
 {
     (void)state;
@@ -349,10 +381,15 @@ static void titles_agree_when_most_of_their_words_do(void **state)
                  {"Manual", "anything", true},
                  {"- : -", "", true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        uint64_t a = title_bits(&key, span_str(cases[i].a), skip_manual, NULL);
-        uint64_t b = title_bits(&key, span_str(cases[i].b), skip_manual, NULL);
-        CHECK(cases[i].a, title_agrees(a, b) == cases[i].agrees && title_agrees(b, a) == cases[i].agrees);
+        struct title_words a = title_words(&key, span_str(cases[i].a), skip_manual, NULL);
+        struct title_words b = title_words(&key, span_str(cases[i].b), skip_manual, NULL);
+        CHECK(cases[i].a, title_agrees(&a, &b) == cases[i].agrees && title_agrees(&b, &a) == cases[i].agrees);
     }
+    struct title_words t = title_words(&key, SPAN("Dark rye for the home oven"), skip_manual, NULL), u;
+    uint64_t packed[TITLE_NUMBERS];
+    title_pack(&t, packed);
+    title_unpack(packed, &u);
+    assert_memory_equal(&t, &u, sizeof(t));
     struct buf lines = {0};
     title_put_blocks(SPAN("The a_b - Manual"), &lines);
     CHECK_SPAN("lines", buf_span(&lines), SPAN("\n\1the\n\1a_b\n\1manual"));
@@ -377,6 +414,7 @@ int main(void)
         cmocka_unit_test(rows_of_blocks_that_all_are_common_find_room),
         cmocka_unit_test(boilerplate_does_not_count_in_a_fingerprint),
         cmocka_unit_test(titles_agree_when_most_of_their_words_do),
+        cmocka_unit_test(titles_do_not_agree_by_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
