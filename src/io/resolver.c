@@ -88,7 +88,7 @@ static bool name_of(struct span host, char to[NAME_BYTES_MAX + 1])
 {
     if (host.n && host.p[host.n - 1] == '.')
         host.n--;
-    if (host.n == 0 || host.n > NAME_BYTES_MAX)
+    if (host.n == 0 || host.n > NAME_BYTES_MAX || host.p[host.n - 1] == '.') /* c-ares would ask for a.. as a */
         return false;
     for (size_t i = 0; i < host.n; i++) {
         unsigned char c = (unsigned char)host.p[i];

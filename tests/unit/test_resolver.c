@@ -246,6 +246,7 @@ static void answers_names_of_every_kind(void **state)
         {"", ST_DNS, "", "", -1},
         {".", ST_DNS, "", "", -1},
         {"a..b", ST_DNS, "", "", -1},
+        {"four.test..", ST_DNS, "", "", -1},
         {"sp ace", ST_DNS, "", "", -1},
     };
     for (int six = 0; six < 2; six++) {
