@@ -26,7 +26,7 @@ run: deps
 test: deps-dev
 	@tools/run-tests
 
-test-full: deps-dev
+test-full: deps-dev bench-data
 	@FULL=1 tools/run-tests
 
 bench: deps-dev all
