@@ -447,6 +447,8 @@ static status judge(struct reading *g, status st)
         return bad(g, st, "a name in it leads out of the folder: not made by orb backup");
     if (st == ST_UNSUPPORTED)
         return bad(g, st, "something in it is not a file: not made by orb backup");
+    if (st == ST_LIMIT)
+        return bad(g, st, "a file in it is said to be longer than any can be: damaged, or not made by orb backup");
     return st;
 }
 
