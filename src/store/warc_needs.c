@@ -15,9 +15,10 @@ struct note {
     bool is_body;
 };
 
-/* A body in `file` that the revisits of later files need, `until` the newest of these. */
+/* A body in `file` that the revisits of later files need, `until` the newest of these. It may be there more than once:
+ * what was under way at the same time was not known to be the same. */
 struct loan {
-    uint64_t key, bytes;
+    uint64_t key, bytes, bodies;
     size_t file, until;
 };
 
@@ -77,22 +78,30 @@ void warc_needs_note_other(struct warc_needs *n)
     n->other_count++;
 }
 
-/* Later files need it no more of anybody before this one. */
-static void lend(struct warc_needs *n, size_t file, const struct note *note)
+/* Later files need it no more of anybody before this one. `lent` has what this one has lent: key -> number of the loan,
+ * + 1, as a pointer. */
+static void lend(struct warc_needs *n, size_t file, const struct note *note, struct table *lent)
 {
-    void *until = table_remove(&n->open, note->key);
+    void *again = table_get(lent, note->key), *until = table_remove(&n->open, note->key);
+    if (again) {
+        struct loan *l = &n->loans[(uintptr_t)again - 1];
+        l->bytes += note->bytes;
+        l->bodies++;
+        return;
+    }
     if (!until || n->loan_count >= NEEDS_MAX)
         return;
     n->loans = mem_grow(n->loans, &n->loan_cap, n->loan_count + 1, sizeof(*n->loans));
-    n->loans[n->loan_count++] = (struct loan){note->key, note->bytes, file, (size_t)(uintptr_t)until - 1};
+    n->loans[n->loan_count++] = (struct loan){note->key, note->bytes, 1, file, (size_t)(uintptr_t)until - 1};
+    table_put(lent, note->key, (void *)(uintptr_t)n->loan_count);
 }
 
 void warc_needs_end_file(struct warc_needs *n, size_t file, bool goes)
 {
-    struct table here = {0}; /* bodies that the file has had so far */
+    struct table here = {0}, lent = {0}; /* bodies that the file has had so far */
     for (size_t i = n->note_count; i-- > 0;)
         if (n->notes[i].is_body)
-            lend(n, file, &n->notes[i]);
+            lend(n, file, &n->notes[i], &lent);
     for (size_t i = 0; i < n->note_count; i++) {
         uint64_t key = n->notes[i].key;
         if (n->notes[i].is_body)
@@ -103,6 +112,7 @@ void warc_needs_end_file(struct warc_needs *n, size_t file, bool goes)
     n->of[file].records = n->note_count + n->other_count;
     n->note_count = n->other_count = 0;
     table_done(&here);
+    table_done(&lent);
 }
 
 /* ---- the choice ---- */
@@ -148,7 +158,7 @@ void warc_needs_choose(struct warc_needs *n, const uint64_t *sizes, bool *goes, 
         if (!goes[l->file] || goes[l->until])
             continue;
         table_put(&n->needed, mix(l->key, l->file), n);
-        n->of[l->file].bodies++;
+        n->of[l->file].bodies += l->bodies;
         n->of[l->file].bytes += l->bytes;
     }
 }

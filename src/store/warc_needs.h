@@ -2,7 +2,8 @@
  * only; see warc_purge.h. Pure; one thread.
  *
  * Files have numbers, from the oldest on. They are told from the newest on, so that a body is known to be needed before
- * it is met; a revisit needs the last body of its kind (key) before it. At most some 80 bytes of memory a body that
+ * it is met; a revisit needs the last body of its kind (key) before it, and all of that kind in the same file: which of
+ * them it names is not known here. At most some 80 bytes of memory a body that
  * revisits refer to, for two million of them; what is beyond that is not needed by anybody. */
 #pragma once
 

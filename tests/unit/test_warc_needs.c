@@ -53,13 +53,16 @@ static bool is_needed(const struct world *w, const bool *goes, size_t file, uint
     return false;
 }
 
-/* The last of its kind in the file. */
-static uint64_t bytes_of(const struct world *w, size_t file, uint64_t key)
+/* All of its kind in the file. */
+static struct warc_needed bodies_of(const struct world *w, size_t file, uint64_t key)
 {
-    for (size_t i = w->counts[file]; i-- > 0;)
-        if (w->records[file][i].is_body && w->records[file][i].key == key)
-            return w->records[file][i].bytes;
-    return 0;
+    struct warc_needed all = {0};
+    for (size_t i = 0; i < w->counts[file]; i++)
+        if (w->records[file][i].is_body && w->records[file][i].key == key) {
+            all.bodies++;
+            all.bytes += w->records[file][i].bytes;
+        }
+    return all;
 }
 
 static uint64_t left_of(const struct world *w, const bool *goes)
@@ -68,7 +71,7 @@ static uint64_t left_of(const struct world *w, const bool *goes)
     for (size_t f = 0; f < FILES; f++) {
         left += goes[f] ? 0 : w->sizes[f];
         for (uint64_t key = 0; key < KEYS && goes[f]; key++)
-            left += is_needed(w, goes, f, key) ? bytes_of(w, f, key) : 0;
+            left += is_needed(w, goes, f, key) ? bodies_of(w, f, key).bytes : 0;
     }
     return left;
 }
@@ -86,8 +89,8 @@ static void check_file(const struct world *w, const struct warc_needs *n, const 
     for (uint64_t key = 0; key < KEYS; key++) {
         bool needed = is_needed(w, goes, file, key);
         assert_int_equal(warc_needs_body(n, file, key), needed);
-        want.bodies += needed;
-        want.bytes += needed ? bytes_of(w, file, key) : 0;
+        want.bodies += needed ? bodies_of(w, file, key).bodies : 0;
+        want.bytes += needed ? bodies_of(w, file, key).bytes : 0;
     }
     assert_int_equal(got.bodies, want.bodies);
     assert_int_equal(got.bytes, want.bytes);
@@ -151,12 +154,32 @@ static void something_else_is_in_it(void **state)
     warc_needs_free(n);
 }
 
+/* Two pages with the same body that were fetched at the same time: neither is a revisit of the other. Both stay, and a
+ * file that has nothing else is not written anew for ever. */
+static void a_body_that_is_there_twice(void **state)
+{
+    (void)state;
+    const uint64_t sizes[2] = {10, 10};
+    bool goes[2] = {true, false};
+    struct warc_needs *n = warc_needs_new(2);
+    warc_needs_note(n, 1, false, 5);
+    warc_needs_end_file(n, 1, false);
+    warc_needs_note(n, 1, true, 5);
+    warc_needs_note(n, 1, true, 6);
+    warc_needs_end_file(n, 0, true);
+    warc_needs_choose(n, sizes, goes, 0);
+    struct warc_needed needed = warc_needs_of(n, 0);
+    CHECK("both", needed.bodies == 2 && needed.bytes == 11 && needed.is_all);
+    warc_needs_free(n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_a_model_has_it),
         cmocka_unit_test(a_body_is_its_sites_own),
         cmocka_unit_test(something_else_is_in_it),
+        cmocka_unit_test(a_body_that_is_there_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
