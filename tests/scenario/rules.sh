@@ -116,7 +116,9 @@ check nothing_waits "$(jq -c '[.networks[] | select(.state != "owned") | .networ
     [ "$(jq '[.networks[] | select(.state != "owned")] | length' "$tmp/balanced.json")" = 0 ]
 check moves_say_why "$(jq -r '.networks[].why' "$tmp/balanced.json" | sort | uniq -c)" grep -q "$busy has more to do than it can" "$tmp/balanced.json"
 jq -r '.networks[] | select(.replicated and .hosts > 0) | .names | join(" ")' "$tmp/before.json" >"$tmp/replicated"
-awk '{ print $2 }' "$tmp/mirror" | grep -vwFf - "$tmp/replicated" >"$tmp/wrong"
-check sites_in_several_places_are_known "replicated: $(tr '\n' ' ' <"$tmp/replicated")" [ -s "$tmp/replicated" ]
+awk '{ print $2 }' "$tmp/mirror" >"$tmp/mirrored"
+check sites_in_several_places_are_known "replicated: $(tr '\n' ' ' <"$tmp/replicated")" grep -qwFf "$tmp/mirrored" "$tmp/replicated"
+# The world has a site that is anycast as well; whether that is found out is up to who measures it: three may be one against two.
+awk -F'\t' 'NR > 1 && $11 == 1 { print $1 }' "$tmp/world/sites.tsv" | cat "$tmp/mirrored" - | grep -vwFf - "$tmp/replicated" >"$tmp/wrong"
 check no_other_site_is_thought_to_be "$(tr '\n' ' ' <"$tmp/wrong")" [ ! -s "$tmp/wrong" ]
 exit "$failed"
