@@ -44,7 +44,9 @@ bool json_next(struct json_reader *r, struct json_token *out)
         if (!take_text(r, &out->text))
             return false;
         skip_space(r);
-        if (r->at < r->in.n && r->in.p[r->at] == ':')
+        if (r->at == r->in.n) /* cut: it may have been to be a name */
+            return false;
+        if (r->in.p[r->at] == ':')
             out->kind = JSON_NAME;
         return true;
     }

@@ -2,7 +2,8 @@
  *
  * For what strangers send: one pass, no tree, no memory of its own (codec/json_tree.h makes a tree of what our own
  * programs write). Numbers, truths and commas are passed over, and so is what JSON has no place for. A text that the
- * end cuts in two is not there. Works on valid UTF-8 (charset_decode); tokens point into it. Pure; any thread. */
+ * end cuts in two, or that nothing follows, is not there. Works on valid UTF-8 (charset_decode); tokens point into it.
+ * Pure; any thread. */
 #pragma once
 
 #include "base/arena.h"
