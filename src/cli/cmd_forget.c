@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/admin_call.h"
@@ -154,9 +155,21 @@ static status remember(struct forget *f, struct store *s)
 
 /* ---- asking the coordinator that runs ---- */
 
+/* The coordinator's own files are its affair, also when they are named. */
+static bool is_its_warc(const struct forget *f)
+{
+    struct buf own = {0};
+    struct stat a, b;
+    buf_printf(&own, "%s/warc", opt_cstr(f->o, OPT_DATA));
+    bool is = stat(buf_cstr(&own), &a) == 0 && stat(opt_cstr(f->o, OPT_WARC), &b) == 0 && a.st_dev == b.st_dev &&
+              a.st_ino == b.st_ino;
+    buf_done(&own);
+    return is;
+}
+
 static int ask_coordinator(struct forget *f, bool is_undo)
 {
-    struct buf form = {0}, raw = {0}, text = {0};
+    struct buf form = {0}, raw = {0};
     const struct json_node *answer;
     for (size_t i = 0; i < f->count; i++)
         form_text(&form, "places", f->texts[i]);
@@ -165,19 +178,16 @@ static int ask_coordinator(struct forget *f, bool is_undo)
         form_text(&form, "undo", SPAN("true"));
     int code = admin_call(f->o, "forget", "/api/v1/forget", &form, &f->arena, &raw, &answer);
     if (code == EXIT_DONE) {
-        for (size_t i = 0; i < f->count; i++)
-            buf_printf(&text, is_undo ? "%.*s may be crawled again\n" : "forgotten %.*s\n", SPAN_ARG(f->texts[i]));
-        if (!is_undo && json_member(answer, "done")->number > 0)
-            buf_printf(&text, "pages     %.0f taken out, %.0f of them searchable, %.0f WARC records; agents are told\n",
-                       json_member_number(answer, "pages"), json_member_number(answer, "texts"),
-                       json_member_number(answer, "warc_records"));
-        else if (!is_undo)
-            buf_puts(&text, "pages     the coordinator goes on taking them out; agents are told\n");
-        code = admin_show(f->o, &text, &raw);
+        f->report.is_coordinated = true;
+        f->report.goes_on = !is_undo && json_member(answer, "done")->number <= 0;
+        f->report.pages = (uint64_t)json_member_number(answer, "pages");
+        f->report.texts = (uint64_t)json_member_number(answer, "texts");
+        f->report.own_records = (uint64_t)json_member_number(answer, "warc_records");
     }
+    if (code == EXIT_DONE && !is_undo && opt_cstr(f->o, OPT_WARC) && !is_its_warc(f))
+        code = purge_warc(f);
     buf_done(&form);
     buf_done(&raw);
-    buf_done(&text);
     return code;
 }
 
@@ -252,29 +262,36 @@ static int forget(struct forget *f)
     return code == EXIT_DONE ? purge_files(f) : code;
 }
 
+/* All of them or none. */
 static int undo(struct forget *f)
 {
     struct care c;
-    struct buf out = {0};
     int code = care_open(&c, "forget", f->o);
-    for (size_t i = 0; code == EXIT_DONE && i < f->count; i++) {
-        status st = store_forgotten_remove(c.store, f->texts[i]);
+    status st = code == EXIT_DONE ? store_begin(c.store) : ST_OK;
+    for (size_t i = 0; code == EXIT_DONE && st == ST_OK && i < f->count; i++) {
+        st = store_forgotten_remove(c.store, f->texts[i]);
         if (st == ST_NOT_FOUND)
             code = complain(EXIT_NO, "forget --undo %.*s: it is not forgotten: orb forget --list shows what is",
                             SPAN_ARG(f->texts[i]));
-        else if (st != ST_OK)
-            code = care_complain(&c, st, "undo it");
-        else if (!opt_flag(f->o, OPT_JSON))
-            buf_printf(&out,
-                       "%.*s may be crawled again: when it is given as a URL, or a page that changed links there\n",
-                       SPAN_ARG(f->texts[i]));
     }
+    if (code == EXIT_DONE && st == ST_OK && !f->report.is_dry)
+        st = store_commit(c.store);
+    else if (c.store)
+        store_rollback(c.store);
+    if (code == EXIT_DONE && st != ST_OK)
+        code = care_complain(&c, st, "undo it");
     care_done(&c);
-    if (code == EXIT_DONE && opt_flag(f->o, OPT_JSON))
-        forget_report_json(&f->report, &out);
-    print_buf(&out);
-    buf_done(&out);
     return code;
+}
+
+static void put_undone(const struct forget *f, struct buf *out)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        put_safe(out, f->texts[i]);
+        buf_puts(out, f->report.is_dry ? " is forgotten, and might be crawled again\n"
+                                       : " may be crawled again: when it is given as a URL, or a page that changed "
+                                         "links there\n");
+    }
 }
 
 static int run(struct forget *f)
@@ -283,14 +300,18 @@ static int run(struct forget *f)
     int code = read_places(f);
     if (code != EXIT_DONE)
         return code;
+    bool is_undo = opt_flag(f->o, OPT_UNDO);
     if (!f->report.is_dry && is_coordinated(f))
-        return ask_coordinator(f, opt_flag(f->o, OPT_UNDO));
-    if (opt_flag(f->o, OPT_UNDO))
-        return undo(f);
-    code = f->report.is_dry ? look(f) : forget(f);
+        code = ask_coordinator(f, is_undo);
+    else if (is_undo)
+        code = undo(f);
+    else
+        code = f->report.is_dry ? look(f) : forget(f);
     if (code == EXIT_DONE) {
         if (opt_flag(f->o, OPT_JSON))
             forget_report_json(&f->report, &out);
+        else if (is_undo)
+            put_undone(f, &out);
         else
             forget_report_text(&f->report, &out);
         print_buf(&out);

@@ -30,6 +30,25 @@ static void put_warc(const struct forget_report *r, struct buf *out)
     }
 }
 
+static void put_pages(const struct forget_report *r, struct buf *out)
+{
+    buf_puts(out, "pages     ");
+    if (r->goes_on) {
+        buf_puts(out, "the coordinator goes on taking them out; agents are told\n");
+        return;
+    }
+    put_number(out, r->pages, r->is_dry ? " page, " : " page taken out, ",
+               r->is_dry ? " pages, " : " pages taken out, ");
+    put_count(out, r->texts);
+    buf_puts(out, " of them searchable");
+    if (r->is_coordinated) {
+        buf_puts(out, ", ");
+        put_number(out, r->own_records, " record of its WARC files; agents are told",
+                   " records of its WARC files; agents are told");
+    }
+    buf_putc(out, '\n');
+}
+
 void forget_report_text(const struct forget_report *r, struct buf *out)
 {
     for (size_t i = 0; i < r->place_count; i++) {
@@ -37,11 +56,7 @@ void forget_report_text(const struct forget_report *r, struct buf *out)
         put_safe(out, r->places[i]);
         buf_putc(out, '\n');
     }
-    buf_puts(out, "pages     ");
-    put_number(out, r->pages, r->is_dry ? " page, " : " page taken out, ",
-               r->is_dry ? " pages, " : " pages taken out, ");
-    put_count(out, r->texts);
-    buf_puts(out, " of them searchable\n");
+    put_pages(r, out);
     if (r->was_remade)
         buf_puts(out, "texts     written anew, and the index made anew: the dictionary had something of theirs\n");
     if (r->has_warc)
@@ -61,6 +76,8 @@ void forget_report_json(const struct forget_report *r, struct buf *out)
     json_close(&j, ']');
     json_key(&j, "dry_run");
     json_bool(&j, r->is_dry);
+    json_key(&j, "done");
+    json_bool(&j, !r->is_dry && !r->goes_on);
     json_key(&j, "pages");
     json_u64(&j, r->pages);
     json_key(&j, "texts");
@@ -70,7 +87,7 @@ void forget_report_json(const struct forget_report *r, struct buf *out)
     json_key(&j, "log_in_use");
     json_bool(&j, r->is_log_in_use);
     json_key(&j, "warc_records");
-    json_u64(&j, r->warc.records);
+    json_u64(&j, r->warc.records + r->own_records);
     json_key(&j, "warc_files");
     json_open(&j, '[');
     struct span rest = buf_span(&r->warc.names), name;

@@ -8,6 +8,9 @@ struct forget_report {
     const struct span *places; /* borrowed */
     size_t place_count;
     uint64_t pages, texts;
+    bool is_coordinated;  /* a coordinator that runs did it, and tells its agents */
+    bool goes_on;         /* it has remembered the places, and takes the pages out when it comes to it */
+    uint64_t own_records; /* that it took out of its own WARC files */
     bool was_remade, is_log_in_use;
     bool is_dry;
     bool has_warc; /* WARC files were looked at */

@@ -98,6 +98,10 @@ run crawl "$@" --quiet --seeds "$tmp/seeds"
 run export --data "$tmp/d" --all
 if grep -q "\"url\":\"http://museum\|\"url\":\"$wagtail" "$out"; then not_ok a_recrawl_does_not_bring_them_back "$(grep -m 1 "museum\|wagtail" "$out")"; else ok a_recrawl_does_not_bring_them_back; fi
 complains undo_unknown 1 'not forgotten' forget --data "$tmp/d" --undo other.example
+complains undo_one_of_two_unknown 1 'not forgotten' forget --data "$tmp/d" --undo museum.example other.example
+run forget --data "$tmp/d" --undo --dry-run museum.example
+run forget --data "$tmp/d" --list
+has undo_is_all_or_nothing 'museum.example' "$out"
 run forget --data "$tmp/d" --undo museum.example
 has undo 'may be crawled again' "$out"
 run crawl "$@" --quiet --seeds "$tmp/seeds"

@@ -42,11 +42,17 @@ for _ in $(seq 50); do
 done
 check agents_have_no_page "$(agent_has athens) and $(agent_has bergen) pages" [ "$(agent_has athens)$(agent_has bergen)" = 00 ]
 
-# Everything is there now: another site, and a folder of one.
+# Everything is there now: another site, and a folder of one; and of the bakery there are records that somebody else keeps.
+"$orb" crawl --data "$tmp/other" --warc "$tmp/other_warc" --no-index --hosts "$tmp/hosts" --allow-private --delay 0 --pages 5 --quiet \
+    "http://bakery.example:$port/"
+in_other() { cat "$tmp"/other_warc/*.warc.gz* | zcat 2>/dev/null | grep -ca 'WARC-Target-URI: http://bakery.example'; }
+check other_archive_has_records "$(in_other)" [ "$(in_other)" -gt 0 ]
 control /__clear >/dev/null
 n=$(known bakery.example)
-said=$(forget bakery.example "http://harbour.example:$port/boats/wagtail/*" --json)
-check forget_says_what_went "$said" [ "$(printf '%s' "$said" | jq -r '.done and .pages >= '"$n"' and .warc_records > .pages')" = true ]
+said=$(forget bakery.example "http://harbour.example:$port/boats/wagtail/*" --warc "$tmp/other_warc" --json)
+check forget_says_what_went "$said" [ "$(printf '%s' "$said" |
+    jq -r '.done and .dry_run == false and .pages >= '"$n"' and .warc_records > .pages and (.warc_files | length) == 1')" = true ]
+check other_archive_has_no_record "$(in_other)" [ "$(in_other)" -eq 0 ]
 check forget_is_listed "$(forget --list)" [ "$(forget --list --json | jq -r '[.forgotten[].place] | length')" = 4 ]
 "$orb" search --data "$tmp/fleet" --json site:bakery.example the >"$tmp/found" 2>/dev/null
 check forgotten_is_not_found "$(cat "$tmp/found")" [ "$(jq -r .total "$tmp/found")" = 0 ]
