@@ -104,21 +104,42 @@ static status parse_site(struct arena *a, struct span text, struct places_item *
     return ST_OK;
 }
 
+/* The beginning of URLs: a sign stands for what follows while it is read, or "/list?" would become "/list", and "/."
+ * the whole folder. */
+#define FOLLOWS "x"
+
+static struct span with_sign(struct arena *a, struct span text)
+{
+    struct buf b = {0};
+    buf_put(&b, text);
+    buf_puts(&b, FOLLOWS);
+    struct span copy = arena_copy(a, buf_span(&b));
+    buf_done(&b);
+    return copy;
+}
+
+static struct span without_sign(struct span s)
+{
+    return span_cut(s, 0, s.n - strlen(FOLLOWS));
+}
+
 static status parse_url(struct arena *a, struct span text, bool is_folder, struct places_item *p, struct buf *why)
 {
     struct url parsed, *u = arena_alloc(a, sizeof(*u));
     /* Of a beginning no parameter is dropped: what is left would have more than was meant. */
     const struct url_norm none = {0}, *norm = is_folder ? &none : &url_norm_default;
-    if (url_parse(a, text, NULL, &parsed) != ST_OK || !url_is_http(&parsed) || has_odd_host(&parsed) ||
-        url_normalise(a, &parsed, norm, PLACE_URL_MAX, u) != ST_OK)
+    if (is_folder && span_find(text, '#', 0) < text.n)
+        return bad(why, "what stands behind a # is not part of an address: leave it out");
+    if (url_parse(a, is_folder ? with_sign(a, text) : text, NULL, &parsed) != ST_OK || !url_is_http(&parsed) ||
+        has_odd_host(&parsed) || url_normalise(a, &parsed, norm, PLACE_URL_MAX, u) != ST_OK)
         return bad(why, "not an http or https URL");
     if (!u->port)
         return bad(why, "there is no port 0");
     p->kind = is_folder ? PLACES_FOLDER : PLACES_PAGE;
     p->host = bare(u->host);
     p->port = u->has_explicit_port ? u->port : 0;
-    p->rest = url_request_target(u);
-    set_text(a, p, "", u->href, is_folder ? "*" : "");
+    p->rest = is_folder ? without_sign(url_request_target(u)) : url_request_target(u);
+    set_text(a, p, "", is_folder ? without_sign(u->href) : u->href, is_folder ? "*" : "");
     return ST_OK;
 }
 
@@ -151,6 +172,8 @@ status places_parse(struct arena *a, struct span text, struct places_item *out, 
             return bad(why, "not an http or https URL");
         return parse_site(a, behind, out, why);
     }
+    if (is_folder && span_find(behind, '/', 0) == behind.n)
+        return bad(why, "a * stands behind the / of a host: to name a host leave it out");
     return parse_url(a, text, is_folder, out, why);
 }
 
@@ -181,7 +204,7 @@ static bool begins_with(struct span target, struct span rest, bool is_all)
     return !is_all || i == target.n;
 }
 
-bool places_item_has(const struct places_item *p, const struct url *u)
+static bool has_as_written(const struct places_item *p, const struct url *u)
 {
     if (p->kind == PLACES_DOMAIN)
         return is_under(bare(u->host), p->host);
@@ -192,6 +215,24 @@ bool places_item_has(const struct places_item *p, const struct url *u)
     if (p->port != (u->has_explicit_port ? u->port : 0))
         return false;
     return begins_with(url_request_target(u), p->rest, p->kind == PLACES_PAGE);
+}
+
+/* Parameters that say nothing of the page (url_norm_default) are there where a folder keeps them, and in archives of
+ * others. False: the URL has none. */
+static bool drop_params(struct arena *a, const struct url *u, struct url *out)
+{
+    return u->has_query && url_normalise(a, u, &url_norm_default, URL_INPUT_MAX, out) == ST_OK &&
+           !span_eq(out->href, u->href);
+}
+
+bool places_item_has(const struct places_item *p, const struct url *u)
+{
+    struct arena a;
+    struct url plain;
+    arena_init(&a);
+    bool has = has_as_written(p, u) || (drop_params(&a, u, &plain) && has_as_written(p, &plain));
+    arena_done(&a);
+    return has;
 }
 
 /* ---- sets ---- */
@@ -249,27 +290,45 @@ size_t places_count(const struct places *ps)
     return ps ? ps->count : 0;
 }
 
-const struct places_item *places_find(const struct places *ps, const struct url *u)
+/* The host, then every domain that it is under: places stand with the name they are written with. */
+static const struct places_item *find_as_written(const struct places *ps, const struct url *u, bool *has_any)
 {
-    if (!places_count(ps) || !u->has_host)
-        return NULL;
-    /* The host, then every domain that it is under: places stand with the name they are written with. */
     for (struct span name = bare(u->host); name.n;) {
-        for (const struct places_item *p = table_get(&ps->hosts, siphash(&ps->key, name)); p; p = p->next)
-            if (places_item_has(p, u))
+        for (const struct places_item *p = table_get(&ps->hosts, siphash(&ps->key, name)); p; p = p->next) {
+            *has_any = true;
+            if (has_as_written(p, u))
                 return p;
+        }
         name = span_from(name, span_find(name, '.', 0) + 1);
     }
     return NULL;
 }
 
+const struct places_item *places_find(const struct places *ps, const struct url *u)
+{
+    bool has_any = false;
+    if (!places_count(ps) || !u->has_host)
+        return NULL;
+    const struct places_item *p = find_as_written(ps, u, &has_any);
+    if (p || !has_any)
+        return p;
+    struct arena a;
+    struct url plain;
+    arena_init(&a);
+    if (drop_params(&a, u, &plain))
+        p = find_as_written(ps, &plain, &has_any);
+    arena_done(&a);
+    return p;
+}
+
 bool places_have_address(const struct places *ps, struct span address)
 {
+    static const struct url_norm none = {0};
     struct arena a;
     struct url u, normal;
     arena_init(&a);
     bool has = url_parse(&a, address, NULL, &u) == ST_OK && url_is_http(&u) &&
-               url_normalise(&a, &u, &url_norm_default, URL_INPUT_MAX, &normal) == ST_OK && places_find(ps, &normal);
+               url_normalise(&a, &u, &none, URL_INPUT_MAX, &normal) == ST_OK && places_find(ps, &normal);
     arena_done(&a);
     return has;
 }
@@ -294,6 +353,9 @@ bool places_have_host(const struct places *ps, struct span host)
 bool places_next_line(struct span *rest, unsigned *line, struct span *place, struct span *note)
 {
     struct span text;
+    if (!*line &&
+        span_starts(*rest, SPAN("\xef\xbb\xbf"))) /* some editors begin a file with it, and it cannot be seen */
+        *rest = span_from(*rest, 3);
     while (span_split(rest, '\n', &text)) {
         ++*line;
         text = span_trim(text);

@@ -2,7 +2,7 @@
  * alone.
  *
  *     https://example.org/a         a page, over http and https
- *     https://example.org/a*        everything whose URL begins like this
+ *     https://example.org/a*        everything whose URL begins just like this, with its '?' and dots
  *     example.org                   a host, whatever the port; https://example.org is the same
  *     example.org:8080              that port of it only
  *     .example.org, *.example.org   a domain with all hosts under it
@@ -33,7 +33,8 @@ struct places_item {
 
 /* ST_INVALID: it names no place; `why` (may be NULL) says what is wrong. ST_LIMIT: too long. */
 MUST_USE status places_parse(struct arena *a, struct span text, struct places_item *out, struct buf *why);
-/* `u` is normalised, as all URLs that are stored or queued. */
+/* `u` is normalised, as all URLs that are stored or queued, perhaps with the parameters that url_norm_default drops: it
+ * is in the place as it stands, or without them. */
 bool places_item_has(const struct places_item *p, const struct url *u);
 
 struct places;

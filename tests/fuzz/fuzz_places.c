@@ -27,7 +27,7 @@ static void use(struct span text)
             buf_puts(&href, "http://");
         buf_put(&href, p.kind == PLACES_DOMAIN ? p.host : p.text);
         if (p.kind == PLACES_FOLDER)
-            href.n--;
+            href.p[href.n - 1] = 'a'; /* something that follows; without it "/." would be "/" */
         assert(url_parse(&a, buf_span(&href), NULL, &u) == ST_OK && places_find(ps, &u));
         buf_done(&href);
         places_free(ps);

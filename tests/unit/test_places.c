@@ -25,6 +25,12 @@ static void are_written_in_one_way(void **state)
         {"https://example.org/%7ea?utm_source=x", "https://example.org/~a"},
         {"https://example.org/a/*", "https://example.org/a/*"},
         {"https://example.org/*", "https://example.org/*"},
+        {"https://example.org/list?*", "https://example.org/list?*"},
+        {"https://example.org/list?b=1&a=2&*", "https://example.org/list?b=1&a=2&*"},
+        {"https://example.org/?*", "https://example.org/?*"},
+        {"https://example.org/%2e*", "https://example.org/.*"},
+        {"https://example.org/a/..*", "https://example.org/a/..*"},
+        {"https://example.org/a/../*", "https://example.org/*"},
         {"b\xc3\xbc"
          "cher.example",
          "xn--bcher-kva.example"},
@@ -58,6 +64,9 @@ static void what_names_no_place_is_refused(void **state)
                                         "a b",
                                         "https://a*b/",
                                         "https://example.org/*/b",
+                                        "https://example.org*",
+                                        "https://example.org?*",
+                                        "https://example.org/a#b*",
                                         ".",
                                         "*",
                                         ".1.2.3.4",
@@ -132,6 +141,17 @@ static void a_place_has_what_people_mean_by_it(void **state)
         {"https://example.org/a/*", "https://example.org/a", false},
         {"https://example.org/*", "https://example.org/x", true},
         {"https://example.org/*", "https://www.example.org/x", false},
+        {"https://example.org/list?*", "https://example.org/list?a=1", true},
+        {"https://example.org/list?*", "https://example.org/listing", false},
+        {"https://example.org/list?*", "https://example.org/list", false},
+        {"https://example.org/.*", "https://example.org/.hid", true},
+        {"https://example.org/%2e*", "https://example.org/list", false},
+        /* where parameters are kept that say nothing of the page */
+        {"https://example.org/p", "https://example.org/p?utm_source=x", true},
+        {"https://example.org/p?utm_source=x", "https://example.org/p?utm_source=x", true},
+        {"https://example.org/p?utm_source=x*", "https://example.org/p?utm_source=xy", true},
+        {"https://example.org/p?utm_source=x*", "https://example.org/p", false},
+        {"https://example.org/p?a", "https://example.org/p?utm_source=x", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct places *ps = places_new(&key);
@@ -161,6 +181,19 @@ static void a_host_is_refused_as_a_whole_or_not(void **state)
     places_free(ps);
 }
 
+static void addresses_are_found_with_parameters_and_without(void **state)
+{
+    (void)state;
+    struct places *ps = places_new(&key);
+    CHECK_STATUS("page", places_add(ps, SPAN("https://a.example/p"), NULL), ST_OK);
+    CHECK_STATUS("beginning", places_add(ps, SPAN("https://b.example/p?utm_source=x*"), NULL), ST_OK);
+    assert_true(places_have_address(ps, SPAN("https://A.example:443/p?utm_source=x#y")));
+    assert_true(places_have_address(ps, SPAN("https://b.example/p?utm_source=xy")));
+    assert_false(places_have_address(ps, SPAN("https://b.example/p")));
+    assert_false(places_have_address(ps, SPAN("mailto:p@a.example")));
+    places_free(ps);
+}
+
 static void a_list_has_notes_and_comments(void **state)
 {
     (void)state;
@@ -180,6 +213,9 @@ static void a_list_has_notes_and_comments(void **state)
     struct places *ps = places_new(&key);
     CHECK_STATUS("list", places_add_list(ps, list, NULL), ST_OK);
     assert_int_equal(places_count(ps), 3);
+    CHECK_STATUS("of an editor that marks its files",
+                 places_add_list(ps, SPAN("\xef\xbb\xbf# list\ne.example\n"), NULL), ST_OK);
+    assert_int_equal(places_count(ps), 4);
     struct buf why = {0};
     CHECK_STATUS("bad line", places_add_list(ps, SPAN("d.example\nhttps://*.example/\n"), &why), ST_INVALID);
     CHECK_SPAN("why", buf_span(&why), SPAN("line 2: https://*.example/: a * may only stand at its end"));
@@ -194,6 +230,7 @@ int main(void)
         cmocka_unit_test(what_names_no_place_is_refused),
         cmocka_unit_test(a_place_has_what_people_mean_by_it),
         cmocka_unit_test(a_host_is_refused_as_a_whole_or_not),
+        cmocka_unit_test(addresses_are_found_with_parameters_and_without),
         cmocka_unit_test(a_list_has_notes_and_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
