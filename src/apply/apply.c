@@ -10,6 +10,7 @@
 #include "apply/remake.h"
 #include "base/mem.h"
 #include "store/fleet.h"
+#include "store/snapshot.h"
 #include "web/charset.h"
 #include "web/document.h"
 #include "web/media.h"
@@ -535,6 +536,8 @@ status apply_forget(struct apply *a, struct apply_erased *out)
     arena_done(&f.arena);
     if (st == ST_OK)
         st = erase_hosts(a->o.store, a->places);
+    if (st == ST_OK)
+        (void)snapshot_sweep(store_dir(a->o.store), false); /* copies that a killed backup left have all of it */
     return st == ST_OK ? store_setting_remove(a->o.store, APPLY_FORGET_SETTING) : st;
 }
 

@@ -126,3 +126,29 @@ status opt_out_apply(struct store *s, struct span list, wall_ms now, struct opt_
     errno = saved;
     return st == ST_OK ? store_sync(s) : st;
 }
+
+/* ---- what is forgotten without a list ---- */
+
+static status note_list(void *arg, const struct forgotten *f)
+{
+    *(bool *)arg = is_of_list(f);
+    return ST_OK;
+}
+
+status opt_out_forget_anyway(struct store *s, const struct forgotten *f)
+{
+    struct forgotten now = *f;
+    struct buf quoted = {0};
+    bool was_listed = false;
+    if (is_of_list(f)) { /* it would be taken for a line of a list */
+        buf_printf(&quoted, "\"%.*s\"", SPAN_ARG(f->why));
+        now.why = buf_span(&quoted);
+    }
+    status st = store_forgotten_get(s, f->place, note_list, &was_listed);
+    if (st == ST_OK && was_listed)
+        st = store_forgotten_remove(s, f->place);
+    if (st == ST_OK || st == ST_NOT_FOUND)
+        st = store_forgotten_put(s, &now);
+    buf_done(&quoted);
+    return st;
+}

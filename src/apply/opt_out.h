@@ -20,3 +20,7 @@ MUST_USE status opt_out_apply(struct store *s, struct span list, wall_ms now, st
                               struct buf *why);
 /* The places that would be forgotten then, for whoever must not wait for it. */
 MUST_USE status opt_out_places(struct store *s, struct span list, struct places **out, struct buf *why);
+
+/* What a person forgets by themselves, instead of store_forgotten_put: it stays so when a list no longer names it, also
+ * when it was of the list before, and whatever the words of its reason. */
+MUST_USE status opt_out_forget_anyway(struct store *s, const struct forgotten *f);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apply/opt_out.h"
 #include "cli/admin_call.h"
 #include "cli/care.h"
 #include "cli/command.h"
@@ -80,7 +81,7 @@ static int purge_warc(struct forget *f)
                         "again",
                         dir);
     else if (st != ST_OK)
-        code = complain(exit_code_of(st), "forget: WARC folder %s: %s: %s", dir,
+        code = complain(st == ST_NOT_FOUND ? EXIT_IO : exit_code_of(st), "forget: WARC folder %s: %s: %s", dir,
                         why.n                          ? buf_cstr(&why)
                         : st == ST_NOT_FOUND           ? "not there"
                         : st == ST_IO || st == ST_FULL ? strerror(errno)
@@ -142,8 +143,8 @@ static status remember(struct forget *f, struct store *s)
     wall_ms now = clock_wall();
     status st = store_begin(s);
     for (size_t i = 0; st == ST_OK && i < f->count; i++)
-        st = store_forgotten_put(s,
-                                 &(struct forgotten){f->texts[i], now, span_cut(opt_text(f->o, OPT_WHY), 0, WHY_MAX)});
+        st = opt_out_forget_anyway(
+            s, &(struct forgotten){f->texts[i], now, span_cut(opt_text(f->o, OPT_WHY), 0, WHY_MAX)});
     if (st == ST_OK)
         st = apply_forget_soon(s);
     if (st == ST_OK)
@@ -294,10 +295,21 @@ static void put_undone(const struct forget *f, struct buf *out)
     }
 }
 
+/* Before anything is taken out: half of it would be done else. */
+static int check_warc(const struct forget *f)
+{
+    const char *dir = opt_cstr(f->o, OPT_WARC);
+    if (!dir || access(dir, F_OK) == 0)
+        return EXIT_DONE;
+    return complain(EXIT_IO, "forget: WARC folder %s: %s: check --warc", dir, strerror(errno));
+}
+
 static int run(struct forget *f)
 {
     struct buf out = {0};
     int code = read_places(f);
+    if (code == EXIT_DONE)
+        code = check_warc(f);
     if (code != EXIT_DONE)
         return code;
     bool is_undo = opt_flag(f->o, OPT_UNDO);

@@ -109,7 +109,7 @@ static int expire_warc(struct prune *p)
                         "again",
                         dir);
     else if (st != ST_OK && !(st == ST_NOT_FOUND && own.n))
-        code = complain(exit_code_of(st), "prune: WARC folder %s: %s: check --warc", dir,
+        code = complain(st == ST_NOT_FOUND ? EXIT_IO : exit_code_of(st), "prune: WARC folder %s: %s: check --warc", dir,
                         st == ST_NOT_FOUND ? "not there"
                         : st == ST_IO      ? strerror(errno)
                                            : status_name(st));

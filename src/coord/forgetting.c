@@ -299,7 +299,7 @@ static status remember(struct forgetting *f, const struct job *j)
         if (!place.n)
             continue;
         st = j->is_undo ? store_forgotten_remove(s, place)
-                        : store_forgotten_put(s, &(struct forgotten){place, clock_wall(), buf_span(&j->why)});
+                        : opt_out_forget_anyway(s, &(struct forgotten){place, clock_wall(), buf_span(&j->why)});
     }
     if (st == ST_OK && !j->is_undo)
         st = apply_forget_soon(s);

@@ -198,6 +198,7 @@ struct forgotten {
 MUST_USE status store_forgotten_put(struct store *s, const struct forgotten *f);
 MUST_USE status store_forgotten_remove(struct store *s, struct span place); /* ST_NOT_FOUND */
 typedef status store_forgotten_fn(void *arg, const struct forgotten *f);
+MUST_USE status store_forgotten_get(struct store *s, struct span place, store_forgotten_fn *fn, void *arg);
 MUST_USE status store_forgotten_each(struct store *s, store_forgotten_fn *fn, void *arg); /* by place */
 
 /* From now on what is removed is overwritten in the database, until the store is closed. Not in a transaction. */

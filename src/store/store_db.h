@@ -38,6 +38,7 @@ typedef enum store_sql {
     SQL_HOST_ERASE,
     SQL_SETTING_ERASE,
     SQL_FORGOTTEN_PUT,
+    SQL_FORGOTTEN_GET,
     SQL_FORGOTTEN_ERASE,
     SQL_COUNT
 } store_sql;

@@ -18,6 +18,7 @@ const char *const store_erase_sql[SQL_COUNT] = {
     [SQL_HOST_ERASE] = "DELETE FROM host WHERE name = ?1",
     [SQL_SETTING_ERASE] = "DELETE FROM setting WHERE name = ?1",
     [SQL_FORGOTTEN_PUT] = PUT_FORGOTTEN,
+    [SQL_FORGOTTEN_GET] = "SELECT place, at, why FROM forgotten WHERE place = ?1",
     [SQL_FORGOTTEN_ERASE] = "DELETE FROM forgotten WHERE place = ?1",
 };
 
@@ -46,15 +47,37 @@ status store_forgotten_remove(struct store *s, struct span place)
     return st == ST_OK && !sqlite3_changes(s->db) ? ST_NOT_FOUND : st;
 }
 
+static struct forgotten row_of(sqlite3_stmt *statement)
+{
+    return (struct forgotten){.place = store_db_column(statement, 0),
+                              .at = sqlite3_column_int64(statement, 1),
+                              .why = store_db_column(statement, 2)};
+}
+
+status store_forgotten_get(struct store *s, struct span place, store_forgotten_fn *fn, void *arg)
+{
+    sqlite3_stmt *statement = NULL;
+    status st = store_db_take(s, SQL_FORGOTTEN_GET, &statement);
+    if (st != ST_OK)
+        return st;
+    store_db_bind_text(statement, 1, place);
+    int rc = sqlite3_step(statement);
+    st = rc == SQLITE_DONE ? ST_NOT_FOUND : store_db_status(s->db, rc);
+    if (st == ST_OK) {
+        struct forgotten f = row_of(statement);
+        st = fn(arg, &f);
+    }
+    sqlite3_reset(statement);
+    return st;
+}
+
 status store_forgotten_each(struct store *s, store_forgotten_fn *fn, void *arg)
 {
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(s->db, "SELECT place, at, why FROM forgotten ORDER BY place", -1, &statement, NULL);
     status st = store_db_status(s->db, rc);
     while (st == ST_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        struct forgotten f = {.place = store_db_column(statement, 0),
-                              .at = sqlite3_column_int64(statement, 1),
-                              .why = store_db_column(statement, 2)};
+        struct forgotten f = row_of(statement);
         st = fn(arg, &f);
     }
     if (st == ST_OK)

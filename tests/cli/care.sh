@@ -70,6 +70,10 @@ holds forget_dry_run ".dry_run and .pages == $((museum + boats)) and .warc_recor
 run export --data "$tmp/d" --all
 if cmp -s "$out" "$tmp/before"; then ok dry_run_changes_nothing; else not_ok dry_run_changes_nothing "$(diff "$out" "$tmp/before" | head -n 2)"; fi
 prints=$(stat -c %s "$tmp/d/alike/pages")
+complains forget_without_warc 4 'check --warc' forget --data "$tmp/d" --warc "$tmp/none" museum.example
+complains prune_without_warc 4 'not there' prune --data "$tmp/d" --warc "$tmp/none" --keep-warc 1
+run forget --data "$tmp/d" --list
+has nothing_is_forgotten_before 'nothing is forgotten' "$out"
 run forget --data "$tmp/d" --json --warc "$tmp/w" --why 'they asked for it' museum.example "$wagtail*"
 holds forget_json ".places == [\"museum.example\", \"$wagtail*\"] and .pages == $((museum + boats)) and .texts > $boats and (.warc_files | length) == 1"
 run export --data "$tmp/d" --all

@@ -175,6 +175,18 @@ static bool folder_has(const char *dir, const char *needle)
     return has;
 }
 
+/* What a killed backup left: processes have no such number. */
+static void put_old_copy(const char *dir)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/.backup-2147483647", dir);
+    CHECK_STATUS("folder", file_mkdir(buf_cstr(&path)), ST_OK);
+    buf_puts(&path, "/orb.db");
+    CHECK_STATUS("file", file_replace(buf_cstr(&path), SPAN("Quaggatitle")), ST_OK);
+    assert_true(folder_has(dir, "Quaggatitle"));
+    buf_done(&path);
+}
+
 static void a_page_is_nowhere(void **state)
 {
     (void)state;
@@ -184,6 +196,7 @@ static void a_page_is_nowhere(void **state)
     put(&b, 2, "http://a.example/quaggapage", "Quaggatitle", "The quagga is no more.", NULL, 0);
     CHECK_STATUS("finish", apply_finish(b.apply), ST_OK);
     check_search(test_folder(), "quagga", "http://a.example/quaggapage");
+    put_old_copy(test_folder());
     struct apply_erased gone = forget(&b, "http://a.example/quaggapage");
     assert_int_equal(gone.pages, 1);
     assert_int_equal(gone.texts, 1);
