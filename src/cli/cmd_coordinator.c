@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/contact.h"
 #include "cli/crawl_setup.h"
 #include "cli/local_agent.h"
 #include "cli/screen.h"
@@ -148,17 +149,19 @@ int cmd_coordinator(const struct options *o)
     struct local_agent *agent = NULL;
     struct buf why = {0};
     struct screen *screen = NULL;
-    struct buf hosts = {0};
+    struct buf hosts = {0}, contact = {0};
     int code = open_log(o, &screen);
     if (code == EXIT_DONE && opt_cstr(o, OPT_HOSTS))
         code = read_input("coordinator", opt_cstr(o, OPT_HOSTS), &hosts);
     if (code == EXIT_DONE)
         code = fill(o, screen_log(screen), buf_span(&hosts), &opts);
+    if (code == EXIT_DONE)
+        code = contact_settle("coordinator", o, &contact);
     if (code == EXIT_DONE) {
         errno = 0;
         status st = coord_new(&opts, &c, &why);
         if (st == ST_OK && opt_flag(o, OPT_WITH_AGENT))
-            code = local_agent_new(o, c, &opts, &agent);
+            code = local_agent_new(o, c, &opts, contact.n ? buf_cstr(&contact) : NULL, &agent);
         if (st == ST_OK && code == EXIT_DONE) {
             show(c, &opts, agent != NULL);
             st = coord_run(c);
@@ -171,5 +174,6 @@ int cmd_coordinator(const struct options *o)
     screen_free(screen);
     buf_done(&why);
     buf_done(&hosts);
+    buf_done(&contact);
     return code;
 }

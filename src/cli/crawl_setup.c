@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/contact.h"
 #include "cli/url_opts.h"
 #include "io/clock.h"
 #include "io/entropy.h"
 #include "io/in_lab.h"
-#include "store/store.h"
 
 #define CONTACT_BYTES_MAX 200
 
@@ -36,31 +36,6 @@ const char *folder_advice(status st)
 
 /* ---- contact ---- */
 
-static void read_kept_contact(const char *dir, struct buf *out, bool *is_kept)
-{
-    struct store *store = NULL;
-    struct buf why = {0};
-    *is_kept = store_open(dir, STORE_READ, &store, &why) == ST_OK && store_setting_get(store, "contact", out) == ST_OK;
-    store_free(store);
-    buf_done(&why);
-}
-
-static int keep_contact(const char *dir, struct span contact)
-{
-    struct store *store = NULL;
-    struct buf why = {0};
-    status st = store_open(dir, STORE_WRITE, &store, &why);
-    if (st == ST_OK)
-        st = store_setting_put(store, "contact", contact);
-    int code = EXIT_DONE;
-    if (st != ST_OK)
-        code = complain(exit_code_of(st), "crawl: open data folder %s: %s: %s", dir,
-                        why.n ? buf_cstr(&why) : status_name(st), folder_advice(st));
-    store_free(store);
-    buf_done(&why);
-    return code;
-}
-
 static void ask_contact(struct buf *out)
 {
     char line[CONTACT_BYTES_MAX + 2];
@@ -76,9 +51,8 @@ static int find_contact(const struct options *o, bool has_public, struct buf *ou
 {
     const char *dir = opt_cstr(o, OPT_DATA);
     struct buf kept = {0};
-    bool is_kept = false;
     int code = EXIT_DONE;
-    read_kept_contact(dir, &kept, &is_kept);
+    bool is_kept = contact_kept(dir, &kept);
     if (opt_is_set(o, OPT_CONTACT))
         buf_put(out, opt_text(o, OPT_CONTACT));
     else if (is_kept)
@@ -90,7 +64,7 @@ static int find_contact(const struct options *o, bool has_public, struct buf *ou
                           "is kept");
     bool is_decided = opt_is_set(o, OPT_CONTACT) || (has_public && isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     if (is_decided && (!is_kept || !span_eq(buf_span(&kept), buf_span(out))))
-        code = keep_contact(dir, buf_span(out));
+        code = contact_keep("crawl", dir, buf_span(out));
     buf_done(&kept);
     return code;
 }
@@ -104,14 +78,7 @@ static int make_user_agent(struct crawl_setup *s, const struct options *o)
         return EXIT_DONE;
     }
     int code = find_contact(o, s->seeds.has_public, &contact);
-    buf_puts(&s->user_agent, "orbweaver/" ORB_VERSION_SHORT);
-    if (purpose.n || contact.n) {
-        buf_puts(&s->user_agent, purpose.n ? " (+" : " (");
-        buf_put(&s->user_agent, purpose);
-        buf_puts(&s->user_agent, purpose.n && contact.n ? "; " : "");
-        buf_put(&s->user_agent, buf_span(&contact));
-        buf_putc(&s->user_agent, ')');
-    }
+    contact_agent(purpose, buf_span(&contact), &s->user_agent);
     buf_done(&contact);
     return code;
 }
@@ -257,7 +224,6 @@ int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o)
     const char *dir = opt_cstr(o, OPT_WARC);
     char host[256] = "";
     struct buf why = {0}, contact = {0};
-    bool is_kept;
     if (!dir)
         return EXIT_DONE;
     if (is_same_folder(opt_text(o, OPT_WARC), opt_text(o, OPT_DATA), dir, opt_cstr(o, OPT_DATA)))
@@ -266,7 +232,7 @@ int crawl_setup_open_archive(struct crawl_setup *s, const struct options *o)
     (void)gethostname(host, sizeof(host) - 1);
     buf_put(&contact, opt_text(o, OPT_CONTACT));
     if (!contact.n)
-        read_kept_contact(opt_cstr(o, OPT_DATA), &contact, &is_kept);
+        (void)contact_kept(opt_cstr(o, OPT_DATA), &contact);
     struct warc_files_opts w = {.dir = dir,
                                 .kind = opt_is(o, OPT_WARC_COMPRESSION, "zstd") ? MEMBER_ZSTD : MEMBER_GZIP,
                                 .bytes_max = (uint64_t)opt_number(o, OPT_WARC_SIZE),

@@ -1,6 +1,7 @@
 #include "cli/fetch_one.h"
 
 #include "cli/command.h"
+#include "cli/contact.h"
 #include "io/fetcher.h"
 #include "io/resolver.h"
 #include "mobile/page_make.h"
@@ -185,15 +186,10 @@ static void on_fetched(void *arg, const struct fetch_result *r)
 
 void fetch_one_agent(const struct options *o, struct buf *out)
 {
-    struct span purpose = opt_text(o, OPT_PURPOSE_URL), contact = opt_text(o, OPT_CONTACT);
-    if (opt_text(o, OPT_USER_AGENT).n) {
+    if (opt_text(o, OPT_USER_AGENT).n)
         buf_put(out, opt_text(o, OPT_USER_AGENT));
-        return;
-    }
-    buf_puts(out, "orbweaver/" ORB_VERSION_SHORT);
-    if (purpose.n || contact.n)
-        buf_printf(out, " (%s%.*s%s%.*s)", purpose.n ? "+" : "", SPAN_ARG(purpose), purpose.n && contact.n ? "; " : "",
-                   SPAN_ARG(contact));
+    else
+        contact_agent(opt_text(o, OPT_PURPOSE_URL), opt_text(o, OPT_CONTACT), out);
 }
 
 static int open_network(struct one *f, const struct options *o, struct span hosts)

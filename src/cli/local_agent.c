@@ -19,10 +19,11 @@
 #define AGAIN_MAX_MS (300 * 1000) /* unless it has worked for longer than that */
 
 struct local_agent {
-    const struct options *o; /* borrowed */
-    const struct log *log;   /* borrowed */
-    struct buf data, join;   /* owned; join: empty when it is enrolled already */
-    pid_t pid;               /* 0: has ended */
+    const struct options *o; /* borrowed, as the two below */
+    const char *contact;     /* NULL: none */
+    const struct log *log;
+    struct buf data, join; /* owned; join: empty when it is enrolled already */
+    pid_t pid;             /* 0: has ended */
     pthread_t watch;
     bool is_watched;
     pthread_mutex_t lock; /* of is_stopping */
@@ -79,30 +80,31 @@ static bool is_enrolled(struct coord *c, const char *data)
     return is_there;
 }
 
+static void put_arg(const char **argv, size_t *n, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    argv[(*n)++] = name;
+    argv[(*n)++] = value;
+}
+
 static int start(struct local_agent *a)
 {
     const struct options *o = a->o;
     const char *data = buf_cstr(&a->data), *join = a->join.n ? buf_cstr(&a->join) : NULL;
     struct buf program = {0}, log = {0}, at = {0};
-    const char *argv[16] = {"orb-agent", "--data", data, "--quiet"};
+    const char *argv[24] = {"orb-agent", "--data", data, "--quiet"};
     size_t n = 4;
     int code = EXIT_DONE;
     buf_printf(&log, "%s.log", data);
     buf_printf(&at, "@%s", join ? join : "");
-    if (join) {
-        argv[n++] = "--join";
-        argv[n++] = buf_cstr(&at);
-    }
     if (opt_flag(o, OPT_ALLOW_PRIVATE))
         argv[n++] = "--allow-private";
-    if (opt_cstr(o, OPT_HOSTS)) {
-        argv[n++] = "--hosts";
-        argv[n++] = opt_cstr(o, OPT_HOSTS);
-    }
-    if (opt_text(o, OPT_RESOLVER).n) {
-        argv[n++] = "--resolver";
-        argv[n++] = opt_cstr(o, OPT_RESOLVER);
-    }
+    put_arg(argv, &n, "--join", join ? buf_cstr(&at) : NULL);
+    put_arg(argv, &n, "--hosts", opt_cstr(o, OPT_HOSTS));
+    put_arg(argv, &n, "--resolver", opt_cstr(o, OPT_RESOLVER));
+    put_arg(argv, &n, "--contact", a->contact);
+    put_arg(argv, &n, "--purpose-url", opt_cstr(o, OPT_PURPOSE_URL));
     if (!agent_process_find("orb-agent", &program))
         code = complain(EXIT_IO, "coordinator: --with-agent: orb-agent is not beside orb: build or install it");
     else if (agent_process_start(buf_cstr(&program), (char *const *)argv, NULL, buf_cstr(&log), &a->pid) != ST_OK)
@@ -158,13 +160,15 @@ static void *watch(void *arg)
     return NULL;
 }
 
-int local_agent_new(const struct options *o, struct coord *c, const struct coord_opts *opts, struct local_agent **out)
+int local_agent_new(const struct options *o, struct coord *c, const struct coord_opts *opts, const char *contact,
+                    struct local_agent **out)
 {
     struct buf why = {0};
     struct local_agent *a = mem_alloc(sizeof(*a));
     pthread_condattr_t attr;
     int code = EXIT_DONE;
     a->o = o;
+    a->contact = contact;
     a->log = opts->log;
     pthread_mutex_init(&a->lock, NULL);
     pthread_condattr_init(&attr);

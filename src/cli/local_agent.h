@@ -10,6 +10,7 @@
 struct local_agent;
 
 /* Enrols it the first time, and starts it; again when it ends by itself. Complains by itself and returns an exit code.
- * `o` and the log of `opts` are borrowed. */
-int local_agent_new(const struct options *o, struct coord *c, const struct coord_opts *opts, struct local_agent **out);
+ * `contact` is for its User-Agent line; NULL: none. `o`, `contact` and the log of `opts` are borrowed. */
+int local_agent_new(const struct options *o, struct coord *c, const struct coord_opts *opts, const char *contact,
+                    struct local_agent **out);
 void local_agent_free(struct local_agent *a); /* ends it; NULL is fine */

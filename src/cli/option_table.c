@@ -63,11 +63,15 @@ const struct opt_def option_table[OPT_COUNT] = {
                            .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE | CMD_COORDINATOR, .is_setting = true,
                            .help = "allow loopback, private and link-local addresses"},
 
-    [OPT_CONTACT] = {"contact", TYPE_TEXT, "TEXT", .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE, .is_setting = true,
-                     .help = "mail address or URL for site owners, part of the user agent; asked once on a terminal "
-                             "and kept in the data folder"},
-    [OPT_PURPOSE_URL] = {"purpose-url", TYPE_TEXT, "URL", .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE,
-                         .is_setting = true, .help = "page that says what this crawl is for, part of the user agent"},
+    [OPT_CONTACT] = {"contact", TYPE_TEXT, "TEXT", .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE | CMD_COORDINATOR,
+                     .is_setting = true,
+                     .help = "mail address or URL for site owners, part of the user agent; crawl: asked once on a "
+                             "terminal and kept in the data folder; coordinator: kept in the data folder, and given to "
+                             "the agent of --with-agent"},
+    [OPT_PURPOSE_URL] = {"purpose-url", TYPE_TEXT, "URL",
+                         .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE | CMD_COORDINATOR, .is_setting = true,
+                         .help = "page that says what this crawl is for, part of the user agent; coordinator: given to "
+                                 "the agent of --with-agent"},
     [OPT_USER_AGENT] = {"user-agent", TYPE_TEXT, "TEXT", .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE,
                         .is_setting = true,
                         .help = "the whole User-Agent line, in place of orbweaver/VERSION (+PURPOSE-URL; CONTACT); its "

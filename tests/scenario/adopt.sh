@@ -11,7 +11,7 @@ serve_sample --spread --part calm
 crawl() { # OPTION...
     "$orb" crawl --data "$tmp/fleet" --hosts "$tmp/hosts" --seeds "$tmp/seeds" --allow-private --delay 0 --quiet "$@" 2>"$tmp/err"
 }
-crawl
+crawl --contact first@example.org
 pages_of "$tmp/fleet" >"$tmp/want"
 want=$(wc -l <"$tmp/want")
 seeds=$(wc -l <"$tmp/seeds")
@@ -19,6 +19,8 @@ control /__clear >/dev/null
 start_coordinator --with-agent || exit 4
 wait_quiet 60
 state=$("$orb" agent list --data "$tmp/fleet" --json | jq -r '.agents[0] | "\(.name) \(.state) \(.networks > 0)"')
+started_with() { tr '\0' ' ' <"/proc/$(cat "$tmp/fleet/agent/lock")/cmdline"; }
+check the_contact_of_the_crawl_is_the_agents_too "$(started_with)" sh -c 'echo "$1" | grep -q -e "--contact first@example.org"' - "$(started_with)"
 check the_agent_here_is_at_work "it is: $state; $(tail -n 1 "$tmp/fleet/agent.log")" [ "$state" = "here there true" ]
 pages_of "$tmp/fleet" >"$tmp/got"
 check adopted_pages_are_the_same "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" "$tmp/got"
@@ -51,9 +53,14 @@ check crawl_finds_them_again "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" 
 rm -rf "$tmp/fleet"
 crawl --pages $((want / 3))
 fleet_port=0
-start_coordinator --with-agent || exit 4
+start_coordinator --with-agent --contact owner@example.org --purpose-url https://example.org/why || exit 4
 sleep 2
 wait_quiet 90
+check its_agent_says_whom_to_write_to "$(started_with)" \
+    sh -c 'echo "$1" | grep -q -e "--contact owner@example.org --purpose-url https://example.org/why"' - "$(started_with)"
+about=$(curl -s --max-time 20 "http://127.0.0.1:$fleet_port/about-this-crawler")
+check the_page_for_site_owners_says_it_too "$(echo "$about" | grep -m 1 -A 1 orbweaver/)" \
+    sh -c 'echo "$1" | grep -q "mailto:owner@example.org" && echo "$1" | grep -q "(+https://example.org/why; owner@example.org)"' - "$about"
 pages_of "$tmp/fleet" >"$tmp/got"
 first=$(cat "$tmp/fleet/agent/lock")
 kill -9 "$first"
