@@ -103,6 +103,7 @@ static int start(struct local_agent *a)
     put_arg(argv, &n, "--join", join ? buf_cstr(&at) : NULL);
     put_arg(argv, &n, "--hosts", opt_cstr(o, OPT_HOSTS));
     put_arg(argv, &n, "--resolver", opt_cstr(o, OPT_RESOLVER));
+    put_arg(argv, &n, "--ca-file", opt_cstr(o, OPT_CA_FILE));
     put_arg(argv, &n, "--contact", a->contact);
     put_arg(argv, &n, "--purpose-url", opt_cstr(o, OPT_PURPOSE_URL));
     if (!agent_process_find("orb-agent", &program))

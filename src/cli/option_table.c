@@ -82,10 +82,12 @@ const struct opt_def option_table[OPT_COUNT] = {
                         "with auth, token, key, secret, password or session) only to the sites of the start "
                         "pages; may be repeated"},
     [OPT_PROXY] = {"proxy", TYPE_TEXT, "URL", .commands = CRAWLS | CMD_HIERARCHY | CMD_COORDINATOR, .is_setting = true,
-                   .help = "send requests through this proxy; http_proxy and its like are ignored"},
+                   .help = "send requests through this proxy; http_proxy and its like are ignored; coordinator: for "
+                           "--refresh-registries only"},
     [OPT_CA_FILE] = {"ca-file", TYPE_TEXT, "FILE",
                      .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE | CMD_HIERARCHY | CMD_COORDINATOR, .is_setting = true,
-                     .help = "trust the certificate authorities in FILE (PEM) instead of the system's"},
+                     .help = "trust the certificate authorities in FILE (PEM) instead of the system's; coordinator: "
+                             "for --refresh-registries, and the agent of --with-agent"},
     [OPT_INSECURE] = {"insecure", TYPE_FLAG, .value = "no", .commands = CRAWLS | CMD_PROGRAM | CMD_PROBE,
                       .is_setting = true, .help = "accept any certificate"},
     [OPT_RESOLVER] = {"resolver", TYPE_TEXT, "ADDR[:PORT]",

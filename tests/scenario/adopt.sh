@@ -53,11 +53,13 @@ check crawl_finds_them_again "$(wc -l <"$tmp/got") of $want" cmp -s "$tmp/want" 
 rm -rf "$tmp/fleet"
 crawl --pages $((want / 3))
 fleet_port=0
-start_coordinator --with-agent --contact owner@example.org --purpose-url https://example.org/why || exit 4
+echo "# none" >"$tmp/ca.pem"
+start_coordinator --with-agent --contact owner@example.org --purpose-url https://example.org/why --ca-file "$tmp/ca.pem" || exit 4
 sleep 2
 wait_quiet 90
 check its_agent_says_whom_to_write_to "$(started_with)" \
     sh -c 'echo "$1" | grep -q -e "--contact owner@example.org --purpose-url https://example.org/why"' - "$(started_with)"
+check it_trusts_whom_the_coordinator_trusts "$(started_with)" sh -c 'echo "$1" | grep -q -e "--ca-file $2"' - "$(started_with)" "$tmp/ca.pem"
 about=$(curl -s --max-time 20 "http://127.0.0.1:$fleet_port/about-this-crawler")
 check the_page_for_site_owners_says_it_too "$(echo "$about" | grep -m 1 -A 1 orbweaver/)" \
     sh -c 'echo "$1" | grep -q "mailto:owner@example.org" && echo "$1" | grep -q "(+https://example.org/why; owner@example.org)"' - "$about"

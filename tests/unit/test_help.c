@@ -22,6 +22,11 @@ static void tells_of_an_option_what_concerns_the_command(void **state)
         {OPT_ALL, "links", "other schemes than http(s) too"},
         {OPT_DATA, "crawl", "data folder; made when missing"},
         {OPT_DATA, "search", "data folder"},
+        {OPT_PROXY, "coordinator",
+         "send requests through this proxy; http_proxy and its like are ignored; for --refresh-registries only"},
+        {OPT_CA_FILE, "coordinator",
+         "trust the certificate authorities in FILE (PEM) instead of the system's; for --refresh-registries, and the "
+         "agent of --with-agent"},
         {OPT_WARC, "crawl", "keep every answer as it came in WARC files in DIR"},
         {OPT_WARC, "forget", "take the records out of the WARC files in DIR, too"},
         {OPT_INDEX, "backup", "take the index along"},
