@@ -101,7 +101,7 @@ struct span option_verbs(opt_id id, const struct command *c);
 /* The verb reads it. `v` may be NULL: true. */
 bool option_is_of_verb(opt_id id, const struct command *c, const struct command_verb *v);
 /* Worth telling: flags and zeros say it in their texts. NULL: not. */
-const char *option_default(opt_id id);
+const char *option_default(opt_id id, const struct command *c);
 void command_page(const struct command *c, struct buf *out); /* "orb-crawl"; appended */
 
 /* The same as manual pages in mdoc(7), without the sections that are written by hand (docs/man/extra). */

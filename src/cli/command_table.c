@@ -168,7 +168,7 @@ const struct command command_table[] = {
     {"config", cmd_config, CMD_CONFIG, GROUP_ABOUT, "", 0, 0, "show the settings in effect and where they come from",
      "Options given to this command count, so `orb config --delay 0` shows what a crawl with that option would use. A "
      "setting comes from the command line, else from the environment (ORB_DELAY), else from the config file, else from "
-     "its default."},
+     "its default. Where XDG_CONFIG_HOME is set, that folder takes the place of ~/.config."},
     {"completion", cmd_completion, CMD_COMPLETION, GROUP_ABOUT, "SHELL [PROGRAM]", 1, 2,
      "print a script that completes commands and options in a shell",
      "SHELL is bash, zsh or fish; PROGRAM is orb, or orb-agent. Packages and make install put the scripts where shells "

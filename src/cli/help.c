@@ -120,9 +120,11 @@ bool option_is_of_verb(opt_id id, const struct command *c, const struct command_
     return false;
 }
 
-const char *option_default(opt_id id)
+const char *option_default(opt_id id, const struct command *c)
 {
     const struct opt_def *d = &option_table[id];
+    if (id == OPT_DATA && c->bit == CMD_DEMO) /* another one each time */
+        return NULL;
     return d->type == TYPE_FLAG || !d->value || strcmp(d->value, "0") == 0 ? NULL : d->value;
 }
 
@@ -149,8 +151,8 @@ static void put_option(struct buf *out, opt_id id, const struct command *c)
     buf_printf(out, "  %s--%s%s%s", id == OPT_HELP ? "-h, " : "", d->name, d->arg ? " " : "", d->arg ? d->arg : "");
     struct buf text = {0};
     option_help(id, c, &text);
-    if (option_default(id))
-        buf_printf(&text, " (%s)", option_default(id));
+    if (option_default(id, c))
+        buf_printf(&text, " (%s)", option_default(id, c));
     put_second(out, start, buf_cstr(&text));
     buf_done(&text);
 }

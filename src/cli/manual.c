@@ -131,8 +131,8 @@ static void put_option(struct buf *out, opt_id id, const struct command *c)
     struct buf text = {0};
     option_help(id, c, &text);
     put_sentence(out, buf_span(&text), d->arg);
-    if (option_default(id))
-        buf_printf(out, "The default is\n.Li %s .\n", option_default(id));
+    if (option_default(id, c))
+        buf_printf(out, "The default is\n.Li %s .\n", option_default(id, c));
     struct span verbs = option_verbs(id, c), verb;
     buf_puts(out, verbs.n ? "Read by\n" : "");
     while (span_split(&verbs, ' ', &verb)) {

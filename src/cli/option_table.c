@@ -16,7 +16,8 @@ const struct opt_def option_table[OPT_COUNT] = {
     [OPT_CONFIG] = {"config", TYPE_TEXT, "FILE", .commands = CMD_ALL & ~CMD_LAB,
                     .help = "read settings from FILE instead of ORB_CONFIG or ~/.config/orb/orb.conf"},
     [OPT_DATA] = {"data", TYPE_TEXT, "DIR", "orb-data", .commands = FOLDER | CMD_DEMO, .is_setting = true,
-                  .help = "data folder; crawl, coordinator: made when missing"},
+                  .help = "data folder; crawl, coordinator: made when missing; demo: new or empty, and kept; not "
+                          "given: a temporary one, which is removed"},
 
     [OPT_PAGES] = {"pages", TYPE_INT, "N", "0", 0, INT64_C(1000000000000), .commands = CRAWLS, .is_setting = true,
                    .help = "stop when the folder holds N good pages, all runs together; 0 = no limit"},

@@ -22,6 +22,14 @@ static void tells_of_an_option_what_concerns_the_command(void **state)
         {OPT_ALL, "links", "other schemes than http(s) too"},
         {OPT_DATA, "crawl", "data folder; made when missing"},
         {OPT_DATA, "search", "data folder"},
+        {OPT_DATA, "demo", "data folder; new or empty, and kept; not given: a temporary one, which is removed"},
+        {OPT_CONTACT, "crawl",
+         "mail address or URL for site owners, part of the user agent; asked once on a terminal and kept in the data "
+         "folder"},
+        {OPT_CONTACT, "coordinator",
+         "mail address or URL for site owners, part of the user agent; kept in the data folder, and given to the agent "
+         "of --with-agent"},
+        {OPT_CONTACT, "probe", "mail address or URL for site owners, part of the user agent"},
         {OPT_PROXY, "coordinator",
          "send requests through this proxy; http_proxy and its like are ignored; for --refresh-registries only"},
         {OPT_CA_FILE, "coordinator",
@@ -47,6 +55,12 @@ static void tells_of_an_option_what_concerns_the_command(void **state)
             fail_msg("--%s of %s: \"%s\"", option_table[cases[i].id].name, cases[i].command, buf_cstr(&text));
     }
     buf_done(&text);
+}
+
+static void the_folder_of_the_demo_has_no_name_of_its_own(void **state)
+{
+    assert_string_equal(option_default(OPT_DATA, find("crawl")), "orb-data");
+    assert_null(option_default(OPT_DATA, find("demo")));
 }
 
 static void says_something_of_every_option(void **state)
@@ -180,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_of_an_option_what_concerns_the_command),
+        cmocka_unit_test(the_folder_of_the_demo_has_no_name_of_its_own),
         cmocka_unit_test(says_something_of_every_option),
         cmocka_unit_test(commands_that_take_a_verb_have_verbs),
         cmocka_unit_test(page_has_what_the_help_has),
