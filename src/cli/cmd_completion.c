@@ -1,4 +1,6 @@
 /* cmd_completion.c - `orb completion`: the tables as a model of what can be completed. */
+#include <assert.h>
+
 #include "agent/conf_internal.h"
 #include "cli/command.h"
 #include "cli/completion.h"
@@ -39,6 +41,27 @@ static value_kind kind_of_text(const char *text)
 
 /* ---- orb ---- */
 
+/* One that is off may be worth naming where it takes back what was said before. */
+static bool changes_what_is_there(const struct opt_def *d)
+{
+    struct span verbs = span_str(d->verbs ? d->verbs : ""), verb;
+    while (span_split(&verbs, ' ', &verb))
+        if (span_is(verb, "edit") || span_is(verb, "change"))
+            return true;
+    return false;
+}
+
+/* orb sim has the strategies of two things under one name: those of delegation stand first, as a coordinator has them,
+ * then those of recrawling. */
+static void split_strategies(struct arena *a, struct completion_option *o)
+{
+    struct span all = span_str(option_table[OPT_SIM_STRATEGY].arg), first = span_str(option_table[OPT_STRATEGY].arg);
+    assert(span_starts(all, first));
+    o->choices = option_table[OPT_STRATEGY].arg;
+    o->verb = "recrawl";
+    o->verb_choices = arena_copy(a, span_from(all, first.n + 1)).p;
+}
+
 static struct completion_option option_of(struct arena *a, opt_id id, const struct command *c, struct buf *scratch)
 {
     const struct opt_def *d = &option_table[id];
@@ -53,11 +76,15 @@ static struct completion_option option_of(struct arena *a, opt_id id, const stru
     if (d->type == TYPE_CHOICE) {
         o.kind = VALUE_CHOICE;
         o.choices = d->arg;
+        if (id == OPT_SIM_STRATEGY)
+            split_strategies(a, &o);
+    } else if (id == OPT_PROGRAM_NAME) {
+        o.kind = c->bit == CMD_CHANNEL ? VALUE_WORD : VALUE_FILE;
     } else if (d->type != TYPE_FLAG) {
-        o.kind = id == OPT_PROGRAM_NAME ? VALUE_FILE : kind_of_text(d->arg);
+        o.kind = kind_of_text(d->arg);
     } else {
         bool is_on = d->value && strcmp(d->value, "yes") == 0;
-        o.can_be_off = d->is_setting || is_on; /* else it is off already */
+        o.can_be_off = d->is_setting || is_on || changes_what_is_there(d); /* else it is off already */
     }
     return o;
 }

@@ -20,6 +20,7 @@ struct completion_option {
     char letter;      /* `-o` for 'o'; 0: none */
     value_kind kind;
     const char *choices;              /* of VALUE_CHOICE, with '|' between */
+    const char *verb, *verb_choices;  /* after this verb they are others; NULL: after none */
     bool can_be_off, may_be_repeated; /* --no-NAME is worth offering */
     struct span help;                 /* a short phrase, without quotes, colons, brackets and the like */
 };

@@ -46,16 +46,26 @@ static void put_verbs(const struct completion_command *c, struct buf *out)
             buf_printf(out, "        [[ $verb == %s ]] && rest=%s\n", c->verbs[i].name, rest_of(c->verbs[i].args));
 }
 
+/* `verb`: after that one; NULL: after any. */
+static void put_words(const char *option, const char *verb, const char *choices, struct buf *out)
+{
+    buf_printf(out, "        [[ $option == --%s", option);
+    if (verb)
+        buf_printf(out, " && $verb == %s", verb);
+    buf_puts(out, " ]] && choices='");
+    for (const char *p = choices; *p; p++)
+        buf_putc(out, *p == '|' ? ' ' : *p);
+    buf_puts(out, "'\n");
+}
+
 static void put_choices(const struct completion_command *c, struct buf *out)
 {
     for (size_t i = 0; i < c->option_count; i++) {
         const struct completion_option *o = &c->options[i];
-        if (o->kind != VALUE_CHOICE)
-            continue;
-        buf_printf(out, "        [[ $option == --%s ]] && choices='", o->name);
-        for (const char *p = o->choices; *p; p++)
-            buf_putc(out, *p == '|' ? ' ' : *p);
-        buf_puts(out, "'\n");
+        if (o->kind == VALUE_CHOICE)
+            put_words(o->name, NULL, o->choices, out);
+        if (o->kind == VALUE_CHOICE && o->verb)
+            put_words(o->name, o->verb, o->verb_choices, out);
     }
 }
 

@@ -41,23 +41,36 @@ static void put_value(const struct completion_option *o, struct buf *out)
         buf_puts(out, " -x -a '(__fish_complete_directories)'");
     else if (o->kind != VALUE_NONE)
         buf_puts(out, " -x");
-    if (o->kind == VALUE_CHOICE) {
-        buf_puts(out, " -a '");
-        for (const char *p = o->choices; *p; p++)
-            buf_putc(out, *p == '|' ? ' ' : *p);
-        buf_putc(out, '\'');
-    }
+}
+
+static void put_choices(const char *choices, struct buf *out)
+{
+    buf_puts(out, " -a '");
+    for (const char *p = choices; *p; p++)
+        buf_putc(out, *p == '|' ? ' ' : *p);
+    buf_putc(out, '\'');
 }
 
 static void put_option(const struct completion *c, const struct completion_command *of,
                        const struct completion_option *o, struct buf *out)
 {
-    begin(c, of, out);
+    if (o->verb)
+        buf_printf(out, "complete -c %s -n '__orb_is %s; and not __orb_has_verb %s %s'", c->program, of->name, of->name,
+                   o->verb);
+    else
+        begin(c, of, out);
     if (o->letter)
         buf_printf(out, " -s %c", o->letter);
     buf_printf(out, " -l %s", o->name);
     put_value(o, out);
+    if (o->kind == VALUE_CHOICE)
+        put_choices(o->choices, out);
     buf_printf(out, " -d '%.*s'\n", SPAN_ARG(o->help));
+    if (o->verb) {
+        buf_printf(out, "complete -c %s -n '__orb_has_verb %s %s' -l %s -x", c->program, of->name, o->verb, o->name);
+        put_choices(o->verb_choices, out);
+        buf_printf(out, " -d '%.*s'\n", SPAN_ARG(o->help));
+    }
     if (o->can_be_off) {
         begin(c, of, out);
         buf_printf(out, " -l no-%s -d 'not %.*s'\n", o->name, SPAN_ARG(o->help));

@@ -6,6 +6,24 @@ static const char *action_of(value_kind kind)
     return kind == VALUE_FILE ? "_files" : kind == VALUE_FOLDER ? "_files -/" : " ";
 }
 
+static void put_words(const char *choices, struct buf *out)
+{
+    for (const char *p = choices; *p; p++)
+        buf_putc(out, *p == '|' ? ' ' : *p);
+}
+
+static void put_choices(const struct completion_option *o, struct buf *out)
+{
+    buf_printf(out, ":%s:%s", o->name, o->verb ? "{ " : "(");
+    if (o->verb) {
+        buf_printf(out, "if [[ -n ${words[(r)%s]} ]]; then compadd ", o->verb);
+        put_words(o->verb_choices, out);
+        buf_puts(out, "; else compadd ");
+    }
+    put_words(o->choices, out);
+    buf_puts(out, o->verb ? "; fi }" : ")");
+}
+
 static void put_option(const struct completion_option *o, struct buf *out)
 {
     const char *again = o->may_be_repeated ? "*" : "";
@@ -15,14 +33,10 @@ static void put_option(const struct completion_option *o, struct buf *out)
         if (is_long)
             buf_printf(out, " \\\n        '%s--%s%s[%.*s]", again, o->name, o->kind == VALUE_NONE ? "" : "=",
                        SPAN_ARG(o->help));
-        if (o->kind == VALUE_CHOICE) {
-            buf_printf(out, ":%s:(", o->name);
-            for (const char *p = o->choices; *p; p++)
-                buf_putc(out, *p == '|' ? ' ' : *p);
-            buf_putc(out, ')');
-        } else if (o->kind != VALUE_NONE) {
+        if (o->kind == VALUE_CHOICE)
+            put_choices(o, out);
+        else if (o->kind != VALUE_NONE)
             buf_printf(out, ":%s:%s", o->name, action_of(o->kind));
-        }
         buf_putc(out, '\'');
     }
     if (o->can_be_off)

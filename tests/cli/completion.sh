@@ -95,6 +95,10 @@ for shell in bash zsh fish; do
     completes and_one_more "orb channel add --kind " keywords text
     completes a_flag_that_is_on "orb check --no" --no-repair
     completes a_setting_can_be_off "orb crawl --no-ins" --no-insecure
+    completes what_an_edit_takes_back "orb channel edit x --no-n" --no-never
+    completes what_a_change_takes_back "orb agent change x --no-i" --no-idle-only
+    completes strategies_of_delegate "orb sim delegate --strategy " farthest hash ipmicra learned probe-all random
+    completes strategies_of_recrawl "orb sim recrawl --strategy " fixed greedy icr iir
     completes verbs "orb key " new show
     completes a_verb_begun "orb network pi" pin pins
     completes a_verb_after_an_option "orb agent --data x dr" drain
@@ -108,6 +112,9 @@ for shell in bash zsh fish; do
     if [ "$(cat "$tmp/folders")" = folder.d ]; then ok "${shell}_folders"; else not_ok "${shell}_folders" "gives $(tr '\n' ' ' <"$tmp/folders")"; fi
     offers $shell "orb crawl --seeds f" | sed 's,/$,,' | tr '\n' ' ' >"$tmp/files"
     if [ "$(cat "$tmp/files")" = "file.txt folder.d " ]; then ok "${shell}_files"; else not_ok "${shell}_files" "gives $(cat "$tmp/files")"; fi
+    offers $shell "orb crawl --program fi" | tr '\n' ' ' >"$tmp/files"
+    if [ "$(cat "$tmp/files")" = "file.txt " ]; then ok "${shell}_a_program_is_a_file"; else not_ok "${shell}_a_program_is_a_file" "gives $(cat "$tmp/files")"; fi
+    completes of_a_channel_it_is_a_name "orb channel add --program fi"
     offers $shell "orb channel import f" | sed 's,/$,,' | tr '\n' ' ' >"$tmp/files"
     if [ "$(cat "$tmp/files")" = "file.txt folder.d " ]; then ok "${shell}_files_after_a_verb"; else not_ok "${shell}_files_after_a_verb" "gives $(cat "$tmp/files")"; fi
 done
