@@ -47,12 +47,24 @@ prefix=$tmp/dest$(meson introspect "$build" --buildoptions | jq -r '.[] | select
 lacks=""
 for file in bin/orb bin/orb-agent bin/orb-lab libexec/orb-worker share/man/man1/orb.1 share/man/man1/orb-crawl.1 share/man/man1/orb-agent.1 \
     share/bash-completion/completions/orb share/zsh/site-functions/_orb share/fish/vendor_completions.d/orb.fish \
-    lib/systemd/system/orb-coordinator.service lib/systemd/system/orb-agent.service share/doc/orb/getting-started.md share/doc/orb/examples/orb.conf.sample; do
+    lib/systemd/system/orb-coordinator.service lib/systemd/system/orb-agent.service share/doc/orb/getting-started.md share/doc/orb/examples/orb.conf.sample \
+    lib/sysusers.d/orb.conf; do
     [ -s "$prefix/$file" ] || lacks="$lacks $file"
 done
 check make_install_puts_everything "lacks$lacks" [ -z "$lacks" ]
 started=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$prefix/lib/systemd/system/orb-serve.service")
 check installed_units_start_what_is_installed "$started" [ -x "$tmp/dest$started" ]
+for unit in "$prefix"/lib/systemd/system/*.service; do
+    settings=$(setting Environment | sed -n 's/^ORB_CONFIG=//p')
+    [ -z "$settings" ] || grep -qxF "ConditionPathExists=$settings" "$unit" || restless="${restless:-} ${unit##*/}"
+done
+check units_without_settings_do_not_start "these would, again and again:${restless:-}" [ -z "${restless:-}" ]
+if command -v systemd-sysusers >/dev/null; then
+    mkdir -p "$tmp/users/etc"
+    systemd-sysusers --root="$tmp/users" "$prefix/lib/sysusers.d/orb.conf" >"$tmp/sysusers" 2>&1
+    users=$(cut -d : -f 1,6 "$tmp/users/etc/passwd" | LC_ALL=C sort | tr '\n' ' ')
+    check users_of_the_units_can_be_made "$users $(head -n 1 "$tmp/sysusers")" [ "$users" = "orb-agent:/var/lib/orb-agent orb:/var/lib/orb " ]
+fi
 
 # ---- units ----
 
