@@ -7,6 +7,15 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/package_lib.sh"
 
+# Links of the documents in FOLDER that lead to nothing there.
+dead_links() { # FOLDER
+    find "$1" -name '*.md' | while read -r page; do
+        grep -oE '\]\([^)]*\)' "$page" | sed -E 's/^\]\(//; s/\)$//; s/#.*//; /^[a-z]+:/d; /^$/d' | while read -r to; do
+            [ -e "$(dirname "$page")/$to" ] || echo "${page##*/}: $to"
+        done
+    done
+}
+
 # ---- the package ----
 
 cd "$top" || exit 4
@@ -25,6 +34,8 @@ for file in usr/bin/orb usr/bin/orb-lab usr/lib/systemd/system/orb-coordinator.s
     [ -s "$root/$file" ] || lacks="${lacks:-} $file"
 done
 check package_has_its_files "lacks${lacks:-}" [ -z "${lacks:-}" ]
+dead=$(dead_links "$root/usr/share/doc/orb" | tr '\n' ' ')
+check links_of_documents_lead_somewhere "$dead" [ -z "$dead" ]
 named=$(grep -rlaF -e "$top" -e "$tmp" "$root" "$tmp/control" | tr '\n' ' ')
 check no_path_of_this_machine_is_in_it "$named" [ -z "$named" ]
 pages=$("$orb" help --list | sed -n 's/^manual //p' | while read -r command page; do
@@ -52,6 +63,8 @@ for file in bin/orb bin/orb-agent bin/orb-lab libexec/orb-worker share/man/man1/
     [ -s "$prefix/$file" ] || lacks="$lacks $file"
 done
 check make_install_puts_everything "lacks$lacks" [ -z "$lacks" ]
+dead=$(dead_links "$prefix/share/doc/orb" | tr '\n' ' ')
+check links_of_installed_documents_lead_somewhere "$dead" [ -z "$dead" ]
 started=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$prefix/lib/systemd/system/orb-serve.service")
 check installed_units_start_what_is_installed "$started" [ -x "$tmp/dest$started" ]
 for unit in "$prefix"/lib/systemd/system/*.service; do
