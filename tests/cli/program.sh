@@ -11,7 +11,7 @@ run key show "$tmp/secret"
 if cmp -s "$out" "$tmp/public"; then ok key_is_shown; else not_ok key_is_shown "$(cat "$out")"; fi
 run key show --json "$tmp/secret"
 holds key_json '(.key | test("^[A-Za-z0-9_-]{43}$")) and (.fingerprint | test("^[0-9a-f]{64}$"))'
-if grep -q "$(sed -n 's/^seed: //p' "$tmp/secret")" "$out"; then not_ok key_secret_is_not_shown "it is"; else ok key_secret_is_not_shown; fi
+if grep -qF -e "$(sed -n 's/^seed: //p' "$tmp/secret")" "$out"; then not_ok key_secret_is_not_shown "it is"; else ok key_secret_is_not_shown; fi
 cp "$tmp/secret" "$tmp/before"
 complains key_is_never_overwritten 1 'there is such a file' key new --program "$tmp/secret"
 if cmp -s "$tmp/secret" "$tmp/before"; then ok key_is_as_before; else not_ok key_is_as_before "changed"; fi
