@@ -37,7 +37,7 @@ before=$(visits_of)
 bump
 "$orb" channel recheck all --data "$tmp/fleet" >/dev/null
 changes_are_there() { [ $(($(visits_of) - before)) -ge 200 ]; }
-check the_coordinator_sees_changes "$(($(visits_of) - before)) of 200" await 60 changes_are_there
+check the_coordinator_sees_changes "$(($(visits_of) - before)) of 200 before the wait" await 120 changes_are_there
 check crawl_keeps_off_a_running_coordinator "$(tail -n 1 "$tmp/err")" sh -c '! "$@"' sh "$orb" crawl --data "$tmp/fleet" --seeds "$tmp/seeds" --quiet 2>/dev/null
 stop_process "$fleet_pid"
 check its_agent_ends_with_it "$(pgrep -f "orb-agent --data $tmp/fleet/agent" | wc -l) are left" [ -z "$(pgrep -f "orb-agent --data $tmp/fleet/agent")" ]
