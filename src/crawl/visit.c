@@ -564,6 +564,20 @@ static void follow(struct shard *s, const struct job *j, struct channel *c, cons
         find_refresh(s, j, c, in_head, f);
 }
 
+/* What the text says comes before what the head of the answer says, which no base of the text is applied to (RFC 8288,
+ * 3.1). */
+static void note_canonical(struct shard *s, const struct facts *facts, const struct url *page, const struct url *base,
+                           struct span in_head, struct summary *sum)
+{
+    const struct url *u = NULL;
+    if (facts && facts->canonical.n)
+        u = resolve(s, facts->canonical, base);
+    else if (in_head.n)
+        u = resolve(s, url_header_ref(&s->arena, in_head), page);
+    if (u)
+        sum->canonical = u->href;
+}
+
 static void find_in_page(struct shard *s, const struct job *j, struct channel *c, const struct url *page,
                          const struct fetch_result *r, const struct program_result *said, struct summary *sum,
                          struct finds *f)
@@ -571,16 +585,9 @@ static void find_in_page(struct shard *s, const struct job *j, struct channel *c
     const struct facts *facts = read_body(s, j, r, sum);
     struct url parsed;
     const struct url *base = page;
-    struct span canonical = url_header_ref(&s->arena, r->link_canonical);
     if (facts && facts->base.n && url_parse(&s->arena, facts->base, page, &parsed) == ST_OK)
         base = &parsed;
-    if (facts && facts->canonical.n)
-        canonical = facts->canonical;
-    if (canonical.n) {
-        const struct url *u = resolve(s, canonical, base);
-        if (u)
-            sum->canonical = u->href;
-    }
+    note_canonical(s, facts, page, base, r->link_canonical, sum);
     bool may_follow = facts && !(sum->page_flags & PAGE_NOFOLLOW);
     finds_init(f, &s->arena, (facts ? facts->link_count : 0) + (said ? said->follow_count : 0) + 1);
     if (may_follow) {

@@ -143,19 +143,42 @@ static status note_page(void *arg, const struct page *p)
     return ST_OK;
 }
 
-static void check_page(const struct server *s, const char *path, const char *want)
+static status note_canonical(void *arg, const struct page *p)
+{
+    buf_put(arg, p->canonical);
+    return ST_OK;
+}
+
+static void look_at(const struct server *s, const char *path, status (*note)(void *, const struct page *),
+                    struct buf *got)
 {
     char dir[TEST_PATH], url[128];
     struct store *store = NULL;
-    struct buf got = {0}, why = {0};
+    struct buf why = {0};
     test_path(dir, s->folder);
     snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, path);
     CHECK_STATUS("store", store_open(dir, STORE_READ, &store, &why), ST_OK);
-    CHECK_STATUS(path, store_page_get(store, siphash(store_key(store), span_str(url)), note_page, &got), ST_OK);
-    CHECK_SPAN(path, buf_span(&got), span_str(want));
+    CHECK_STATUS(path, store_page_get(store, siphash(store_key(store), span_str(url)), note, got), ST_OK);
     store_free(store);
-    buf_done(&got);
     buf_done(&why);
+}
+
+static void check_page(const struct server *s, const char *path, const char *want)
+{
+    struct buf got = {0};
+    look_at(s, path, note_page, &got);
+    CHECK_SPAN(path, buf_span(&got), span_str(want));
+    buf_done(&got);
+}
+
+static void check_canonical(const struct server *s, const char *path, const char *want)
+{
+    char url[128];
+    struct buf got = {0};
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, want);
+    look_at(s, path, note_canonical, &got);
+    CHECK_SPAN(path, buf_span(&got), span_str(url));
+    buf_done(&got);
 }
 
 #define CUT HTML "Content-Length: 5000\r\n\r\n<title>Cut</title>"
@@ -336,6 +359,26 @@ static void the_scope_follows_a_refresh_at_once(void **state)
     }
 }
 
+/* RFC 8288, 3.1: a base in the content is not applied to what stands in the head of the answer. */
+static void a_canonical_in_the_head_is_relative_to_the_page(void **state)
+{
+    static const struct answer site[] = {
+        {"/", HTML "\r\n<a href=/d/head>1</a><a href=/d/text>2</a><a href=/d/both>3</a>", NULL, NULL, 0},
+        {"/d/head", HTML "Link: <c>; rel=canonical\r\n\r\n<base href=/other/>Head", NULL, NULL, 0},
+        {"/d/text", HTML "\r\n<base href=/other/><link rel=canonical href=c>Text", NULL, NULL, 0},
+        {"/d/both", HTML "Link: <h>; rel=canonical\r\n\r\n<base href=/other/><link rel=canonical href=t>", NULL, NULL,
+         0},
+    };
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, sizeof(site) / sizeof(*site));
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    check_canonical(&s, "/d/head", "/d/c");
+    check_canonical(&s, "/d/text", "/other/c");
+    check_canonical(&s, "/d/both", "/other/t");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +390,7 @@ int main(void)
         TEST_IN_FOLDER(types_that_are_said_oddly_are_understood),
         TEST_IN_FOLDER(redirects_in_other_words_are_followed),
         TEST_IN_FOLDER(the_scope_follows_a_refresh_at_once),
+        TEST_IN_FOLDER(a_canonical_in_the_head_is_relative_to_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
