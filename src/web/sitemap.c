@@ -144,16 +144,21 @@ bool sitemap_may_be_json(struct span media, struct span url)
 
 typedef enum field { FIELD_NONE, FIELD_LOC, FIELD_GUID, FIELD_CHANGED, FIELD_MADE } field;
 
+/* What it is relative to is looked for once something in it asks. */
+struct element {
+    struct span name, attrs;
+    struct span base; /* once is_based: by itself and those around it, absolute if it can be; empty: none */
+    bool is_based;
+};
+
 struct list_reader {
     struct arena *a;
     struct sitemap *out;
     struct sitemap_entry *entries;
     size_t cap, pages, alternates, loc_bytes;
-    struct span open[NEST_MAX];         /* names of the elements that are open, the root first */
-    size_t depth;                       /* how many are, also beyond NEST_MAX */
-    const struct url *at;               /* of the document, or NULL */
-    struct span base;                   /* of the whole list, absolute if it can be; empty: none */
-    struct span item_base, item_within; /* of the item as written; within `base`, once something asked for it */
+    struct element open[NEST_MAX + 1]; /* the elements that are open, the root first; the last may be an item */
+    size_t depth;                      /* how many are, also beyond NEST_MAX */
+    const struct url *at;              /* of the document, or NULL */
     /* the item at hand */
     size_t item_depth; /* of elements in it; 0: none is open */
     bool item_is_list, has_loc;
@@ -163,15 +168,17 @@ struct list_reader {
     /* the field at hand, or the item's own text */
     field field;
     size_t field_depth;
+    struct span field_attrs;
     char text[SITEMAP_URL_MAX + 1];
     size_t text_n;
 };
 
-/* xml:base of a tag, or empty. One that is longer than a URL may be is none. */
-static struct span base_of(struct list_reader *r, const struct xml_token *t)
+/* xml:base among the attributes of a tag, or empty. One that is longer than a URL may be is none. */
+static struct span base_of(struct list_reader *r, struct span attrs)
 {
+    const struct xml_token t = {.attrs = attrs};
     struct span base;
-    return xml_attr(r->a, t, SPAN("base"), &base) && base.n <= SITEMAP_URL_MAX ? base : (struct span){0};
+    return xml_attr(r->a, &t, SPAN("base"), &base) && base.n <= SITEMAP_URL_MAX ? base : (struct span){0};
 }
 
 /* `base` where `outer` holds. What cannot be made absolute stays as written; what is no URL at all is not there. */
@@ -187,14 +194,19 @@ static struct span within(struct list_reader *r, struct span base, struct span o
     return r->at || has_outer ? outer : base;
 }
 
-/* What holds in the item at hand, or outside of any. */
+/* What holds in the item at hand, or outside of any where the reader stands. Each element is asked once. */
 static struct span base_here(struct list_reader *r)
 {
-    if (!r->item_base.n)
-        return r->base;
-    if (!r->item_within.n)
-        r->item_within = within(r, r->item_base, r->base);
-    return r->item_within;
+    size_t depth = r->item_depth ? r->item_depth : r->depth;
+    struct span base = {0};
+    for (size_t i = 0; i < depth && i <= NEST_MAX; i++) {
+        struct element *e = &r->open[i];
+        if (!e->is_based)
+            e->base = within(r, base_of(r, e->attrs), base);
+        e->is_based = true;
+        base = e->base;
+    }
+    return base;
 }
 
 static void add_entry(struct list_reader *r, sitemap_entry_kind kind, struct span loc, struct span own_base)
@@ -240,11 +252,12 @@ static void end_bare_text(struct list_reader *r)
     r->text_n = 0;
 }
 
-static void begin_field(struct list_reader *r, field f)
+static void begin_field(struct list_reader *r, field f, struct span attrs)
 {
     end_bare_text(r);
     r->field = f;
     r->field_depth = r->depth;
+    r->field_attrs = attrs;
 }
 
 /* One that does not fit is remembered as such: it is a byte longer than what is taken. */
@@ -277,7 +290,7 @@ static void end_field(struct list_reader *r)
     if (!fits && f != FIELD_CHANGED && f != FIELD_MADE)
         return;
     if (f == FIELD_LOC && !r->has_loc && text.n)
-        add_page(r, arena_copy(r->a, text), (struct span){0});
+        add_page(r, arena_copy(r->a, text), base_of(r, r->field_attrs));
     else if (f == FIELD_GUID && is_url(text))
         r->guid = arena_copy(r->a, text);
     else if (f == FIELD_CHANGED)
@@ -331,7 +344,6 @@ static void end_item(struct list_reader *r)
     r->item_depth = 0;
     r->field = FIELD_NONE;
     r->text_n = 0;
-    r->item_base = r->item_within = (struct span){0};
 }
 
 /* The list ends within it: what has no end may be half of it, and what it lacks may have been to come. */
@@ -358,7 +370,6 @@ static void begin_item(struct list_reader *r, const struct xml_token *t)
         r->depth = NEST_MAX; /* nobody closed anything: the rest stands no deeper */
     begin_any_item(r, r->depth + 1);
     r->item_is_list = span_is_nocase(t->name, "sitemap");
-    r->item_base = base_of(r, t);
     struct span about; /* RSS 1.0 */
     if (r->out->kind == SITEMAP_RSS && xml_attr(r->a, t, SPAN("about"), &about) && is_url(about))
         r->guid = about;
@@ -378,7 +389,7 @@ static void on_link(struct list_reader *r, const struct xml_token *t)
         return;
     if (!r->item_depth) {
         if (has_rel(r, t, "next", false) || has_rel(r, t, "prev-archive", false))
-            add_entry(r, ENTRY_LIST, href, base_of(r, t));
+            add_entry(r, ENTRY_LIST, href, base_of(r, t->attrs));
         return;
     }
     bool is_page = !xml_attr(r->a, t, SPAN("type"), &type) || span_starts_nocase(type, SPAN("text/html")) ||
@@ -387,9 +398,9 @@ static void on_link(struct list_reader *r, const struct xml_token *t)
     if (!is_page || !has_rel(r, t, "alternate", is_feed))
         return;
     if (is_feed)
-        add_page(r, href, base_of(r, t));
+        add_page(r, href, base_of(r, t->attrs));
     else
-        add_entry(r, ENTRY_ALTERNATE, href, base_of(r, t));
+        add_entry(r, ENTRY_ALTERNATE, href, base_of(r, t->attrs));
 }
 
 /* ---- tags ---- */
@@ -410,16 +421,15 @@ static void on_field(struct list_reader *r, const struct xml_token *t)
     }
     if (!r->item_depth || t->is_empty || f == FIELD_NONE || (f == FIELD_GUID && !is_permalink(r, t)))
         return;
-    begin_field(r, f);
+    begin_field(r, f, t->attrs);
 }
 
+/* One that is empty is open for as long as its tag is looked at: its place is nobody else's. */
 static void push(struct list_reader *r, const struct xml_token *t)
 {
-    if (t->is_empty)
-        return;
-    if (r->depth < NEST_MAX)
-        r->open[r->depth] = t->name;
-    r->depth++;
+    if (r->depth <= NEST_MAX)
+        r->open[r->depth] = (struct element){.name = t->name, .attrs = t->attrs};
+    r->depth += !t->is_empty;
 }
 
 /* A field that something begins in has ended without saying so, unless it is empty so far: "<loc><b>..</b></loc>". */
@@ -440,8 +450,6 @@ static void on_start(struct list_reader *r, const struct xml_token *t)
     } else if (r->item_depth ? r->depth == r->item_depth && !r->field : span_is_nocase(t->name, "link")) {
         on_field(r, t);
     }
-    if (!r->item_depth && r->depth == 0)
-        r->base = within(r, base_of(r, t), (struct span){0});
     push(r, t);
     if (is_new_item && t->is_empty)
         end_item(r);
@@ -454,7 +462,7 @@ static void on_end(struct list_reader *r, const struct xml_token *t)
         r->depth--;
         return;
     }
-    while (at > 0 && !span_eq_nocase(r->open[at - 1], t->name))
+    while (at > 0 && !span_eq_nocase(r->open[at - 1].name, t->name))
         at--;
     if (!at)
         return; /* ends nothing that is open */
