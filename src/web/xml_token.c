@@ -22,13 +22,27 @@ static void skip_past(struct xml_reader *r, struct span end)
     r->at += at == rest.n ? rest.n : at + end.n;
 }
 
+/* A comment or an instruction, whose quotes are people's. False: none begins here. */
+static bool skip_remark(struct xml_reader *r)
+{
+    struct span rest = rest_of(r);
+    bool is_comment = span_starts(rest, SPAN("<!--"));
+    if (!is_comment && !span_starts(rest, SPAN("<?")))
+        return false;
+    r->at += is_comment ? 4 : 0;
+    skip_past(r, is_comment ? SPAN("-->") : SPAN("?>"));
+    return true;
+}
+
 /* <!DOCTYPE x [ ... ]>: to the '>' that is in no brackets and no quotes. */
 static void skip_declaration(struct xml_reader *r)
 {
     struct span s = r->in;
     bool is_inside = false;
     char quote = 0;
-    for (; r->at < s.n; r->at++) {
+    while (r->at < s.n) {
+        if (is_inside && !quote && skip_remark(r))
+            continue;
         char c = s.p[r->at];
         if (quote)
             quote = c == quote ? 0 : quote;
@@ -36,10 +50,10 @@ static void skip_declaration(struct xml_reader *r)
             quote = c;
         else if (c == '[' || c == ']')
             is_inside = c == '[';
-        else if (c == '>' && !is_inside)
+        r->at++;
+        if (c == '>' && !is_inside && !quote)
             break;
     }
-    r->at += r->at < s.n;
 }
 
 static bool ends_name(char c)
@@ -115,15 +129,12 @@ bool xml_next(struct xml_reader *r, struct xml_token *out)
             return true;
         }
         char c = rest.p[1];
-        if (span_starts(rest, SPAN("<!--"))) {
-            r->at += 4;
-            skip_past(r, SPAN("-->"));
-        } else if (span_starts(rest, SPAN("<![CDATA["))) {
+        if (skip_remark(r))
+            continue;
+        if (span_starts(rest, SPAN("<![CDATA["))) {
             r->at += 9;
             take_cdata(r, out);
             return true;
-        } else if (c == '?') {
-            skip_past(r, SPAN("?>"));
         } else if (c == '!') {
             r->at += 2;
             skip_declaration(r);
