@@ -222,7 +222,8 @@ status document_read(struct arena *a, struct span content_type, struct span url,
     bool is_list = out->kind == DOCUMENT_LIST, is_html = out->kind == DOCUMENT_HTML;
     status st = sitemap_is_gzip(body) ? sitemap_unzip(a, body, &body, &is_cut) : ST_OK;
     bool is_said = content_type_media(content_type).n > 0;
-    if (st == ST_OK && !(is_html && is_said) && is_binary(body, content_type_charset(content_type))) {
+    bool is_known_by_reading = is_list || (is_html && is_said); /* whatever bytes stand in it besides */
+    if (st == ST_OK && !is_known_by_reading && is_binary(body, content_type_charset(content_type))) {
         out->kind = DOCUMENT_OTHER;
         return ST_OK;
     }

@@ -456,6 +456,12 @@ static void documents_are_lists_by_what_is_in_them(void **state)
         {"text/html", "<?xml version='1.0'?><html><p>page", DOCUMENT_HTML},
         {"text/plain", "Some text", DOCUMENT_PLAIN},
         {"application/octet-stream", "Some text", DOCUMENT_OTHER},
+        {"application/xml", "<svg>\x0b</svg>", DOCUMENT_OTHER},
+        {"application/xml",
+         "\x7f"
+         "ELF\x01\x02<urlset>",
+         DOCUMENT_OTHER},
+        {"text/plain", "Some \x0b text", DOCUMENT_OTHER},
     };
     const struct facts_opts opts = {.keep_text = true};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -623,6 +629,30 @@ static void lists_come_in_many_charsets(void **state)
     arena_done(&a);
 }
 
+/* They come into titles by hand and out of databases. */
+static void control_bytes_cost_no_list(void **state)
+{
+    struct arena a;
+    struct document d;
+    struct buf zipped = {0};
+    struct span rss = SPAN("<rss><channel><title>a \x0b b</title><item><link>http://a/1</link></item></channel></rss>");
+    arena_init(&a);
+    read_document(&a, SPAN("application/rss+xml"), rss, &d);
+    CHECK_SPAN("plain", d.facts.links[0].href, SPAN("http://a/1"));
+    put_gzip(&zipped, rss);
+    read_document(&a, SPAN("application/gzip"), buf_span(&zipped), &d);
+    CHECK_SPAN("gzip", d.facts.links[0].href, SPAN("http://a/1"));
+    buf_clear(&zipped);
+    put_gzip(&zipped, SPAN("ustar\0\0\x01\x02\x03 <rss>"));
+    CHECK_STATUS("an archive",
+                 document_read(&a, SPAN("application/gzip"), SPAN("http://a/sitemap.gz"), buf_span(&zipped),
+                               &(struct facts_opts){0}, &d),
+                 ST_OK);
+    CHECK("an archive", d.kind == DOCUMENT_OTHER && !d.facts.link_count);
+    buf_done(&zipped);
+    arena_done(&a);
+}
+
 static void only_dates_that_can_be_are_used(void **state)
 {
     wall_ms now = 0, at = 0;
@@ -692,6 +722,7 @@ int main(void)
         cmocka_unit_test(bases_stand_in_each_other),
         cmocka_unit_test(long_bases_are_left_out_and_count),
         cmocka_unit_test(lists_come_in_many_charsets),
+        cmocka_unit_test(control_bytes_cost_no_list),
         cmocka_unit_test(only_dates_that_can_be_are_used),
         cmocka_unit_test(attributes_are_found_by_name_without_prefix),
     };
