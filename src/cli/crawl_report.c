@@ -88,11 +88,16 @@ static void put_lists(const struct crawl_stats *s, struct buf *out)
     struct buf note = {0};
     buf_puts(&note, "sitemaps and feeds: ");
     if (!s->lists_elsewhere) {
-        buf_puts(&note, "what they list was followed");
+        buf_puts(&note, s->lists_too_far ? "what pages they list was followed" : "what they list was followed");
     } else {
         buf_puts(&note, "in ");
         put_count(&note, s->lists_elsewhere);
         buf_puts(&note, " of them nothing is in scope: see --scope");
+    }
+    if (s->lists_too_far) {
+        buf_puts(&note, "; ");
+        put_count(&note, s->lists_too_far);
+        buf_puts(&note, " led to more lists than are followed: see --sitemap");
     }
     put_row_if(out, "lists", s->lists, buf_cstr(&note));
     buf_done(&note);
@@ -237,6 +242,7 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"thin", s->thin},
         {"lists", s->lists},
         {"lists_out_of_scope", s->lists_elsewhere},
+        {"lists_too_far", s->lists_too_far},
         {"robots_fetched", s->robots_fetched},
         {"requests", s->requests},
         {"retries", s->retries},

@@ -11,7 +11,7 @@
 
 #define BLOCK_BYTES 1024 /* of a record: enough to see what a request asks for, and what metadata say */
 #define DEPTH_MAX 1000
-#define HOPS_MAX 100
+#define HOPS_MAX UINT8_MAX
 
 #define PLACE_BITS 17 /* of the file and whether it is inside; the rest is where */
 

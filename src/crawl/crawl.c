@@ -258,6 +258,7 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->not_html += p->not_html;
     sum->lists += p->lists;
     sum->lists_elsewhere += p->lists_elsewhere;
+    sum->lists_too_far += p->lists_too_far;
     sum->not_read += p->not_read;
     sum->pdf_failed += p->pdf_failed;
     sum->pdf_left += p->pdf_left;

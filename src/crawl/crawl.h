@@ -56,6 +56,8 @@ struct crawl_opts {
     const struct log *log;
 };
 
+#define CRAWL_LISTS_MAX 100 /* lists that a list leads to, one behind the other: archives of feeds have many parts */
+
 /* What happened so far. Counters are of this run unless they say folder. */
 struct crawl_stats {
     uint64_t pages;     /* folder: good pages known (2xx) */
@@ -69,6 +71,7 @@ struct crawl_stats {
     status pdf_state;         /* ST_NOT_FOUND: pdftotext is not installed; ST_REFUSED: the kernel has no Landlock */
     uint64_t lists;           /* sitemaps and feeds got with 2xx: they are no pages, and in none of the above */
     uint64_t lists_elsewhere; /* of lists: nothing that they list is in scope */
+    uint64_t lists_too_far;   /* of lists: they lead to more lists than CRAWL_LISTS_MAX, one behind the other */
     uint64_t robots_fetched;
     uint64_t requests, retries;
     uint64_t bytes_wire, bytes_body;

@@ -1,4 +1,5 @@
 /* visit.c - from an HTTP answer to a summary: charset, facts, links, and which of the links are new. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/pack.h"
@@ -44,12 +45,14 @@ struct finds {
     size_t bytes;           /* of URLs, near and far */
     size_t far;             /* links that leave the channel, at the end of `links`, last one first */
     size_t inside, outside; /* links of the page that are of the channel, and that are not */
+    bool is_too_far;        /* it is a list, and too many lists led to it for all that it lists to be followed */
 };
 
 static void finds_init(struct finds *f, struct arena *a, size_t cap)
 {
     f->cap = cap;
     f->n = f->far = f->bytes = f->inside = f->outside = 0;
+    f->is_too_far = false;
     f->links = arena_alloc(a, cap * sizeof(*f->links));
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
     f->keys = arena_alloc(a, cap * sizeof(*f->keys));
@@ -188,18 +191,40 @@ static uint64_t folder_of(const struct shard *s, const struct url *base)
     return siphash(&s->crawl->key, span_of(base->href.p, n)) * 31;
 }
 
-struct step {
-    unsigned depth, hops;
-};
-
 /* How far from a seed the links of a page are. What a list names is as far away as the list, which was a link away from
- * whoever named it: a page is no deeper for being found in a sitemap. So that lists of lists come to an end, such steps
- * count together with redirects. Only seeds are at depth 0. */
-static struct step step_of(const struct job *j, bool is_list)
+ * whoever named it: a page is no deeper for being found in a sitemap. Only seeds are at depth 0. */
+static unsigned depth_of_links(const struct job *j, bool is_list)
 {
-    if (!is_list)
-        return (struct step){j->lease.depth + 1, 0};
-    return (struct step){j->lease.depth ? j->lease.depth : 1, j->lease.hops + 1};
+    return j->lease.depth + (!is_list || !j->lease.depth);
+}
+
+/* ---- steps that are no links ---- */
+
+/* So that redirects and lists of lists come to an end, a URL knows how many of them led to it since a page's link, in
+ * eight bits (`hops`):
+ *
+ *     0 .. 10     redirects
+ *     11 .. 110   lists that lists led to as such, and their redirects
+ *     111 .. 121  what a list names as a page; its redirects, and lists among that
+ *
+ * No step goes back, and none leaves the last row. */
+#define HOPS_LIST (CRAWL_REDIRECTS_MAX + 1)
+#define HOPS_LISTED (HOPS_LIST + CRAWL_LISTS_MAX)
+#define HOPS_TOO_MANY (HOPS_LISTED + CRAWL_REDIRECTS_MAX + 1)
+static_assert(HOPS_TOO_MANY <= UINT8_MAX, "a queue has eight bits for it");
+
+static unsigned hops_after(unsigned hops)
+{
+    bool is_last = hops + 1 == HOPS_LIST || hops + 1 == HOPS_LISTED || hops + 1 >= HOPS_TOO_MANY;
+    return is_last ? HOPS_TOO_MANY : hops + 1;
+}
+
+/* From a list to what it names. */
+static unsigned hops_of_listed(unsigned hops, uint8_t kind)
+{
+    if (hops < HOPS_LISTED && kind != LINK_SITEMAP)
+        return HOPS_LISTED;
+    return hops < HOPS_LIST ? HOPS_LIST : hops_after(hops);
 }
 
 static channel_verdict check_link(struct channel *c, const struct fact_link *l, const struct url *u, unsigned depth)
@@ -212,10 +237,8 @@ static channel_verdict check_link(struct channel *c, const struct fact_link *l, 
 static void find_links(struct shard *s, const struct job *j, struct channel *c, const struct facts *facts,
                        const struct url *base, struct finds *f)
 {
-    struct step step = step_of(j, facts->page_flags & PAGE_LIST);
-    unsigned depth = step.depth, versions = 0;
-    if (step.hops > CRAWL_REDIRECTS_MAX)
-        return;
+    bool is_list = facts->page_flags & PAGE_LIST;
+    unsigned depth = depth_of_links(j, is_list), versions = 0;
     uint64_t folder = folder_of(s, base) + j->lease.channel;
     uint64_t site = siphash(&s->crawl->key, j->lease.host);
     for (size_t i = 0; i < facts->link_count; i++) {
@@ -237,14 +260,16 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
             finds_add_far(s, f, u, l, depth);
         f->inside += verdict == CHANNEL_YES;
         f->outside += verdict == CHANNEL_OUT_OF_SCOPE;
-        if (verdict != CHANNEL_YES)
+        unsigned hops = is_list ? hops_of_listed(j->lease.hops, l->kind) : 0;
+        f->is_too_far |= verdict == CHANNEL_YES && hops == HOPS_TOO_MANY;
+        if (verdict != CHANNEL_YES || hops == HOPS_TOO_MANY)
             continue;
         struct summary_link *out = finds_add(f, s->crawl, u);
         out->kind = l->kind;
         out->rel = l->rel;
         out->text = l->text;
         out->depth = (uint16_t)depth;
-        out->hops = (uint8_t)step.hops;
+        out->hops = (uint8_t)hops;
         if (!(l->rel & REL_NOFOLLOW))
             pass_on(s, j, u, out);
         f->marks[f->n - 1] = mark;
@@ -296,7 +321,8 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
         sum->reason = SPAN("redirects to itself: it may want a cookie");
         return;
     }
-    if (j->lease.hops + 1 > CRAWL_REDIRECTS_MAX) {
+    unsigned hops = hops_after(j->lease.hops);
+    if (hops == HOPS_TOO_MANY) {
         sum->reason = SPAN("too many redirects");
         return;
     }
@@ -311,7 +337,7 @@ static void find_redirect(struct shard *s, const struct job *j, struct channel *
     struct summary_link *out = finds_add(f, cr, u);
     out->kind = LINK_REFRESH;
     out->depth = (uint16_t)j->lease.depth;
-    out->hops = (uint8_t)(j->lease.hops + 1);
+    out->hops = (uint8_t)hops;
     pass_on(s, j, u, out);
 }
 
@@ -525,6 +551,9 @@ static void take_said(struct shard *s, const struct program_result *said, struct
  * another channel may want them. */
 static void judge_list(struct shard *s, const struct finds *f, struct summary *sum)
 {
+    s->stats.lists_too_far += f->is_too_far;
+    if (f->is_too_far && !sum->reason.n)
+        sum->reason = SPAN("not all that it lists is followed: too many lists led to it");
     if (!(sum->page_flags & PAGE_LIST) || f->inside || !f->outside || s->crawl->sink.keeps_foreign)
         return;
     s->stats.lists_elsewhere++;

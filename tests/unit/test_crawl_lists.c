@@ -31,7 +31,8 @@ struct file {
 struct web {
     const struct file *files;
     size_t count;
-    bool has_tail; /* /i?n=N is an index that names /i?n=N+1 */
+    bool has_tail;  /* /i?n=N is an index that names /i?n=N+1 */
+    unsigned parts; /* /feed?n=N has the post /p/N?moved, which moved to /p/N, and leads to the next up to this one */
     int port;
     struct httpd *httpd;
     pthread_mutex_t lock;
@@ -65,6 +66,27 @@ static void answer_file(const struct web *w, const struct file *f, struct httpd_
     buf_done(&body);
 }
 
+static void answer_part(const struct web *w, uint64_t n, struct httpd_answer *ans)
+{
+    buf_puts(&ans->head, "Content-Type: application/atom+xml\n");
+    buf_printf(&ans->body, "<feed><entry><link href='/p/%llu?moved'/></entry>", (unsigned long long)n);
+    if (n < w->parts)
+        buf_printf(&ans->body, "<link rel='next' href='/feed?n=%llu'/>", (unsigned long long)n + 1);
+    buf_puts(&ans->body, "</feed>");
+}
+
+static void answer_post(struct span target, struct httpd_answer *ans)
+{
+    size_t query = span_find(target, '?', 0);
+    if (query < target.n) {
+        ans->status = 301;
+        buf_printf(&ans->head, "Location: %.*s\n", SPAN_ARG(span_cut(target, 0, query)));
+        return;
+    }
+    buf_puts(&ans->head, "Content-Type: text/html\n");
+    buf_puts(&ans->body, "<h1>Post</h1>" TEXT);
+}
+
 static void answer(void *self, const struct httpd_request *req, struct httpd_answer *ans)
 {
     struct web *w = self;
@@ -79,6 +101,16 @@ static void answer(void *self, const struct httpd_request *req, struct httpd_ans
         buf_printf(&ans->body,
                    "<sitemapindex><sitemap><loc>http://a.example:%d/i?n=%llu</loc></sitemap></sitemapindex>", w->port,
                    (unsigned long long)n + 1);
+        return;
+    }
+    uint64_t part = 0;
+    if (w->parts && span_starts(req->target, SPAN("/p/"))) {
+        answer_post(req->target, ans);
+        return;
+    }
+    if (w->parts && span_starts(req->target, SPAN("/feed?n=")) &&
+        span_u64(span_from(req->target, 8), w->parts, &part)) {
+        answer_part(w, part, ans);
         return;
     }
     for (size_t i = 0; i < w->count; i++)
@@ -442,8 +474,71 @@ static void lists_of_lists_without_end_come_to_an_end(void **state)
     w.has_tail = true;
     trip_run(&t, w.port);
     CHECK("some", asked(&w, "a.example/i?n=3") == 1);
-    CHECK("not many", t.stats.lists <= 12 && t.stats.queued == 0);
+    CHECK("not many", t.stats.lists <= CRAWL_LISTS_MAX + 2 && t.stats.queued == 0);
+    CHECK("said", t.stats.lists_too_far == 1);
     web_done(&w);
+}
+
+/* One that lists itself as a page, each time by another name. */
+static void pages_that_are_lists_come_to_an_end_sooner(void **state)
+{
+    char names[16][24], bodies[16][96];
+    struct file files[17] = {{"a.example", "/", "text/html", "<link rel=sitemap href=/u/0>" TEXT}};
+    for (int i = 0; i < 16; i++) {
+        snprintf(names[i], sizeof(names[i]), "/u/%d", i);
+        snprintf(bodies[i], sizeof(bodies[i]), "<urlset><url><loc>/u/%d</loc></url></urlset>", i + 1);
+        files[i + 1] = (struct file){"a.example", names[i], "text/xml", bodies[i]};
+    }
+    struct web w;
+    struct trip t = {.seed = "/"};
+    wall_ms listed;
+    web_init(&w, files, 17);
+    trip_run(&t, w.port);
+    CHECK("some", asked(&w, "a.example/u/11") == 1);
+    CHECK("not many", asked(&w, "a.example/u/12") == 0 && t.stats.lists == 12 && t.stats.lists_too_far == 1);
+    CHECK("told", look_at(w.port, "/u/11", &listed).page.reason.n > 0);
+    CHECK("of that one", look_at(w.port, "/u/10", &listed).page.reason.n == 0);
+    web_done(&w);
+}
+
+static unsigned asked_part(struct web *w, const char *form, unsigned n)
+{
+    char place[64];
+    snprintf(place, sizeof(place), form, n);
+    return asked(w, place);
+}
+
+static void check_archive(unsigned parts, unsigned followed)
+{
+    static const struct file start[] = {
+        {"a.example", "/", "text/html", "<link rel=alternate type=application/atom+xml href='/feed?n=1'>" TEXT}};
+    struct web w;
+    struct trip t = {.seed = "/"};
+    wall_ms listed;
+    char last[32];
+    web_init(&w, start, 1);
+    w.parts = parts;
+    trip_run(&t, w.port);
+    for (unsigned n = 1; n <= parts; n++) {
+        CHECK("part", asked_part(&w, "a.example/feed?n=%u", n) == (n <= followed));
+        CHECK("its post", asked_part(&w, "a.example/p/%u", n) == (n <= followed));
+    }
+    CHECK("counted", t.stats.lists == followed && t.stats.pages == followed + 1);
+    CHECK("as cut", t.stats.lists_too_far == (parts > followed));
+    snprintf(last, sizeof(last), "/feed?n=%u", followed);
+    CHECK("told", (look_at(w.port, last, &listed).page.reason.n > 0) == (parts > followed));
+    web_done(&w);
+}
+
+/* The archive of a blog, a part a month. */
+static void an_archive_of_many_parts_is_followed(void **state)
+{
+    check_archive(30, 30);
+}
+
+static void an_archive_of_too_many_parts_says_so(void **state)
+{
+    check_archive(CRAWL_LISTS_MAX + 5, CRAWL_LISTS_MAX + 1);
 }
 
 /* ---- a change that was announced ---- */
@@ -538,6 +633,9 @@ int main(void)
         TEST_IN_FOLDER(a_list_can_be_given),
         TEST_IN_FOLDER(a_channel_can_name_a_list),
         TEST_IN_FOLDER(lists_of_lists_without_end_come_to_an_end),
+        TEST_IN_FOLDER(pages_that_are_lists_come_to_an_end_sooner),
+        TEST_IN_FOLDER(an_archive_of_many_parts_is_followed),
+        TEST_IN_FOLDER(an_archive_of_too_many_parts_says_so),
         TEST_IN_FOLDER(pages_that_a_list_says_have_changed_are_looked_at_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
