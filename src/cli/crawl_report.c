@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
+#include "crawl/channel.h"
 
 const char *crawl_end_name(crawl_end end)
 {
@@ -83,23 +84,40 @@ static void put_documents(const struct crawl_stats *s, struct buf *out)
     put_row_if(out, "PDF left", s->pdf_left, pdf_left_note(s->pdf_state));
 }
 
+static void put_part(struct buf *out, uint64_t n, const char *says)
+{
+    if (!n)
+        return;
+    buf_puts(out, out->n ? "; in " : "in ");
+    put_count(out, n);
+    buf_puts(out, says);
+}
+
+/* The options that keep what lists name from being followed. */
+static void put_options(struct buf *out, unsigned verdicts)
+{
+    static const char *const options[] = {[CHANNEL_OUT_OF_SCOPE] = "--scope",
+                                          [CHANNEL_TOO_DEEP] = "--depth",
+                                          [CHANNEL_NOT_INCLUDED] = "--include",
+                                          [CHANNEL_EXCLUDED] = "--exclude"};
+    const char *before = ": see ";
+    for (unsigned i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (options[i] && verdicts & 1u << i) {
+            buf_printf(out, "%s%s", before, options[i]);
+            before = ", ";
+        }
+}
+
 static void put_lists(const struct crawl_stats *s, struct buf *out)
 {
-    struct buf note = {0};
-    buf_puts(&note, "sitemaps and feeds: ");
-    if (!s->lists_elsewhere) {
-        buf_puts(&note, s->lists_too_far ? "what pages they list was followed" : "what they list was followed");
-    } else {
-        buf_puts(&note, "in ");
-        put_count(&note, s->lists_elsewhere);
-        buf_puts(&note, " of them nothing is in scope: see --scope");
-    }
-    if (s->lists_too_far) {
-        buf_puts(&note, "; ");
-        put_count(&note, s->lists_too_far);
-        buf_puts(&note, " led to more lists than are followed: see --sitemap");
-    }
+    struct buf parts = {0}, note = {0};
+    put_part(&parts, s->lists_elsewhere, " of them nothing is in scope: see --scope");
+    put_part(&parts, s->lists_left, " of them nothing is followed");
+    put_options(&parts, s->lists_left_by);
+    put_part(&parts, s->lists_too_far, " of them are more lists than are followed: see --sitemap");
+    buf_printf(&note, "sitemaps and feeds: %s", parts.n ? buf_cstr(&parts) : "what they list was followed");
     put_row_if(out, "lists", s->lists, buf_cstr(&note));
+    buf_done(&parts);
     buf_done(&note);
 }
 
@@ -242,6 +260,7 @@ void crawl_report_json(const struct crawl_report *r, struct buf *out)
         {"thin", s->thin},
         {"lists", s->lists},
         {"lists_out_of_scope", s->lists_elsewhere},
+        {"lists_left_out", s->lists_left},
         {"lists_too_far", s->lists_too_far},
         {"robots_fetched", s->robots_fetched},
         {"requests", s->requests},

@@ -258,6 +258,8 @@ static void add_stats(struct crawl_stats *sum, struct shard *s)
     sum->not_html += p->not_html;
     sum->lists += p->lists;
     sum->lists_elsewhere += p->lists_elsewhere;
+    sum->lists_left += p->lists_left;
+    sum->lists_left_by |= p->lists_left_by;
     sum->lists_too_far += p->lists_too_far;
     sum->not_read += p->not_read;
     sum->pdf_failed += p->pdf_failed;

@@ -71,6 +71,8 @@ struct crawl_stats {
     status pdf_state;         /* ST_NOT_FOUND: pdftotext is not installed; ST_REFUSED: the kernel has no Landlock */
     uint64_t lists;           /* sitemaps and feeds got with 2xx: they are no pages, and in none of the above */
     uint64_t lists_elsewhere; /* of lists: nothing that they list is in scope */
+    uint64_t lists_left;      /* of lists: nothing that they list is followed, for other reasons too */
+    unsigned lists_left_by;   /* those reasons: a bit for each channel_verdict */
     uint64_t lists_too_far;   /* of lists: they lead to more lists than CRAWL_LISTS_MAX, one behind the other */
     uint64_t robots_fetched;
     uint64_t requests, retries;

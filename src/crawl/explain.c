@@ -248,7 +248,8 @@ static status say_page(void *arg, const struct page *p)
         fact(e, "canonical", "canonical", p->canonical);
     q->has_content = p->content != 0;
     if (p->page_flags & PAGE_LIST)
-        fact_f(e, "list", "list", "a sitemap or a feed: what it lists is followed, itself is not searched in");
+        fact_f(e, "list", "list", "a sitemap or a feed: %sitself is not searched in",
+               p->reason.n ? "" : "what it lists is followed, ");
     else if (p->page_flags & PAGE_SKIPPED)
         fact_f(e, "program", "program", "left out of the index by skip()");
     else if (p->page_flags)

@@ -42,16 +42,17 @@ struct finds {
     uint64_t *marks; /* of shard.recent; 0: none */
     bool *is_name;   /* its text is news for the index */
     size_t n, cap;
-    size_t bytes;           /* of URLs, near and far */
-    size_t far;             /* links that leave the channel, at the end of `links`, last one first */
-    size_t inside, outside; /* links of the page that are of the channel, and that are not */
-    bool is_too_far;        /* it is a list, and too many lists led to it for all that it lists to be followed */
+    size_t bytes;      /* of URLs, near and far */
+    size_t far;        /* links that leave the channel, at the end of `links`, last one first */
+    unsigned verdicts; /* on links of the page: a bit for each channel_verdict */
+    bool is_too_far;   /* it is a list, and too many lists led to it for all that it lists to be followed */
 };
 
 static void finds_init(struct finds *f, struct arena *a, size_t cap)
 {
     f->cap = cap;
-    f->n = f->far = f->bytes = f->inside = f->outside = 0;
+    f->n = f->far = f->bytes = 0;
+    f->verdicts = 0;
     f->is_too_far = false;
     f->links = arena_alloc(a, cap * sizeof(*f->links));
     f->urls = arena_alloc(a, cap * sizeof(const struct url *));
@@ -249,17 +250,18 @@ static void find_links(struct shard *s, const struct job *j, struct channel *c, 
             s->crawl->sink.keeps_text && l->kind == LINK_ALTERNATE && l->text.n && versions++ < CONTENT_ALTERNATES_MAX;
         uint64_t mark = is_version ? 0 : mark_of(s, folder, l); /* told of every page, however often it was seen */
         if (mark && s->recent[mark % RECENT_LINKS] == mark) {
-            f->inside++;
+            f->verdicts |= 1u << CHANNEL_YES;
             continue;
         }
         struct url *u = resolve(s, l->href, base);
-        if (u && (f->bytes += u->href.n) > FINDS_BYTES_MAX)
+        if (!u)
+            continue;
+        if ((f->bytes += u->href.n) > FINDS_BYTES_MAX)
             break;
-        channel_verdict verdict = u ? check_link(c, l, u, depth) : CHANNEL_EXCLUDED;
+        channel_verdict verdict = check_link(c, l, u, depth);
+        f->verdicts |= 1u << verdict;
         if (verdict == CHANNEL_OUT_OF_SCOPE && s->crawl->sink.keeps_foreign && !(l->rel & REL_NOFOLLOW))
             finds_add_far(s, f, u, l, depth);
-        f->inside += verdict == CHANNEL_YES;
-        f->outside += verdict == CHANNEL_OUT_OF_SCOPE;
         unsigned hops = is_list ? hops_of_listed(j->lease.hops, l->kind) : 0;
         f->is_too_far |= verdict == CHANNEL_YES && hops == HOPS_TOO_MANY;
         if (verdict != CHANNEL_YES || hops == HOPS_TOO_MANY)
@@ -547,6 +549,22 @@ static void take_said(struct shard *s, const struct program_result *said, struct
     }
 }
 
+static struct span why_left(struct arena *a, unsigned verdicts)
+{
+    static const char *const why[] = {[CHANNEL_OUT_OF_SCOPE] = "out of scope",
+                                      [CHANNEL_TOO_DEEP] = "deeper than --depth",
+                                      [CHANNEL_NOT_INCLUDED] = "no --include pattern matches",
+                                      [CHANNEL_EXCLUDED] = "an --exclude pattern matches",
+                                      [CHANNEL_FORGOTTEN] = "forgotten"};
+    struct buf b = {0};
+    for (unsigned i = 0; i < sizeof(why) / sizeof(*why); i++)
+        if (why[i] && verdicts & 1u << i)
+            buf_printf(&b, "%s%s", b.n ? ", " : "nothing that it lists is followed: ", why[i]);
+    struct span said = arena_copy(a, buf_span(&b));
+    buf_done(&b);
+    return said;
+}
+
 /* A list of which nothing is followed: people want to know why nothing is found. Where links are told to a coordinator,
  * another channel may want them. */
 static void judge_list(struct shard *s, const struct finds *f, struct summary *sum)
@@ -554,11 +572,15 @@ static void judge_list(struct shard *s, const struct finds *f, struct summary *s
     s->stats.lists_too_far += f->is_too_far;
     if (f->is_too_far && !sum->reason.n)
         sum->reason = SPAN("not all that it lists is followed: too many lists led to it");
-    if (!(sum->page_flags & PAGE_LIST) || f->inside || !f->outside || s->crawl->sink.keeps_foreign)
+    bool is_left = f->verdicts && !(f->verdicts & 1u << CHANNEL_YES);
+    if (!(sum->page_flags & PAGE_LIST) || !is_left || s->crawl->sink.keeps_foreign)
         return;
-    s->stats.lists_elsewhere++;
+    bool is_elsewhere = f->verdicts == 1u << CHANNEL_OUT_OF_SCOPE;
+    s->stats.lists_elsewhere += is_elsewhere;
+    s->stats.lists_left += !is_elsewhere;
+    s->stats.lists_left_by |= is_elsewhere ? 0 : f->verdicts;
     if (!sum->reason.n)
-        sum->reason = SPAN("nothing that it lists is in scope");
+        sum->reason = is_elsewhere ? SPAN("nothing that it lists is in scope") : why_left(&s->arena, f->verdicts);
 }
 
 /* A refresh in the head of an answer is a link as one in its text is, found after the others. */

@@ -72,6 +72,9 @@ run export --data "$tmp/one"
 has crawl_from_a_sitemap_finds "$site/arkhiv/kometa-1811.html" "$out"
 run crawl --data "$tmp/two" $hosts --json --no-index --scope prefix --sitemap "$site/sitemap-archive.xml.gz" "$site/arkhiv/"
 holds crawl_with_a_sitemap_besides '.pages == 1'
+complains crawl_of_a_sitemap_too_shallow 1 'nothing that it lists is followed: deeper than --depth' crawl --data "$tmp/shallow" $hosts --depth 0 --sitemap "$site/sitemap-archive.xml.gz"
+run crawl --data "$tmp/left" $hosts --json --depth 0 --sitemap "$site/sitemap-archive.xml.gz" "$site/"
+holds crawl_counts_lists_left_out '.lists == 1 and .lists_left_out == 1 and .lists_out_of_scope == 0 and .lists_too_far == 0'
 complains crawl_contradiction 2 'contradict each other' crawl --no-sitemaps --sitemap "$site/sitemap.xml" "$site/"
 complains crawl_bad_sitemap 3 'not a URL' crawl --sitemap 'ht tp://x' "$site/"
 exit $failed

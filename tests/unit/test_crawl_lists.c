@@ -166,7 +166,7 @@ struct trip {
     const char *seed; /* path at a.example */
     channel_scope scope;
     unsigned depth_max; /* 0: 64 */
-    const char *exclude;
+    const char *include, *exclude;
     bool no_sitemaps;
     const char *list; /* a URL of a list, "{P}" as above; NULL: none */
     bool is_channels; /* the channel names it */
@@ -194,11 +194,13 @@ static struct crawl *trip_open(struct trip *t, int port, struct apply_sink_opts 
     if (st != ST_OK)
         fail_msg("open: %s: %s", status_name(st), buf_cstr(&why));
     snprintf(seed, sizeof(seed), "http://a.example:%d%s", port, t->seed);
-    struct span seeds[] = {span_str(seed)}, exclude = span_str(t->exclude);
+    struct span seeds[] = {span_str(seed)}, include = span_str(t->include), exclude = span_str(t->exclude);
     struct channel_opts co = {.seeds = seeds,
                               .seed_count = 1,
                               .scope = t->scope,
                               .depth_max = t->depth_max ? t->depth_max : 64,
+                              .include = &include,
+                              .include_count = t->include != NULL,
                               .exclude = &exclude,
                               .exclude_count = t->exclude != NULL};
     if (t->list)
@@ -261,6 +263,12 @@ static struct look look_at(int port, const char *path, wall_ms *listed)
     CHECK(path, st == ST_OK || st == ST_NOT_FOUND);
     store_free(s);
     return l;
+}
+
+static status note_reason(void *arg, const struct page *p)
+{
+    buf_put(arg, p->reason);
+    return ST_OK;
 }
 
 static wall_ms date(const char *text)
@@ -454,6 +462,46 @@ static void a_list_of_another_site_says_so(void **state)
     web_done(&w);
 }
 
+static const struct file near_and_far[] = {
+    {"a.example", "/", "text/html", "<h1>Start</h1><link rel=sitemap href=/map.xml>" TEXT},
+    {"a.example", "/y", "text/html", "<h1>Y</h1>" TEXT},
+    {"a.example", "/map.xml", "text/xml",
+     "<urlset><url><loc>/y</loc></url><url><loc>http://b.test:{P}/2</loc></url></urlset>"}};
+
+static void check_left(struct trip *t, unsigned by, const char *reason)
+{
+    struct web w;
+    char dir[TEST_PATH], url[64];
+    struct store *s = NULL;
+    struct buf got = {0};
+    web_init(&w, near_and_far, sizeof(near_and_far) / sizeof(*near_and_far));
+    trip_run(t, w.port);
+    CHECK(reason, asked(&w, "a.example/y") == 0 && t->stats.lists == 1 && t->stats.lists_elsewhere == 0);
+    CHECK(reason, t->stats.lists_left == 1 && t->stats.lists_left_by == by);
+    test_path(dir, "data");
+    snprintf(url, sizeof(url), "http://a.example:%d/map.xml", w.port);
+    CHECK_STATUS("store", store_open(dir, STORE_READ, &s, NULL), ST_OK);
+    CHECK_STATUS("page", store_page_get(s, siphash(store_key(s), span_str(url)), note_reason, &got), ST_OK);
+    CHECK_SPAN("reason", buf_span(&got), span_str(reason));
+    buf_done(&got);
+    store_free(s);
+    web_done(&w);
+}
+
+static void a_list_whose_pages_are_excluded_says_so(void **state)
+{
+    struct trip t = {.seed = "/", .list = "http://a.example:{P}/map.xml", .exclude = "*/y"};
+    check_left(&t, 1u << CHANNEL_OUT_OF_SCOPE | 1u << CHANNEL_EXCLUDED,
+               "nothing that it lists is followed: out of scope, an --exclude pattern matches");
+}
+
+static void a_list_whose_pages_no_pattern_wants_says_so(void **state)
+{
+    struct trip t = {.seed = "/", .list = "http://a.example:{P}/map.xml", .include = "*nothing*"};
+    check_left(&t, 1u << CHANNEL_OUT_OF_SCOPE | 1u << CHANNEL_NOT_INCLUDED,
+               "nothing that it lists is followed: out of scope, no --include pattern matches");
+}
+
 static void a_list_can_be_given(void **state)
 {
     check_given_list(false);
@@ -630,6 +678,8 @@ int main(void)
         TEST_IN_FOLDER(what_is_listed_is_a_link_away),
         TEST_IN_FOLDER(a_sitemap_may_lie_beside_the_scope_but_not_far_away),
         TEST_IN_FOLDER(a_list_of_another_site_says_so),
+        TEST_IN_FOLDER(a_list_whose_pages_are_excluded_says_so),
+        TEST_IN_FOLDER(a_list_whose_pages_no_pattern_wants_says_so),
         TEST_IN_FOLDER(a_list_can_be_given),
         TEST_IN_FOLDER(a_channel_can_name_a_list),
         TEST_IN_FOLDER(lists_of_lists_without_end_come_to_an_end),
