@@ -20,6 +20,25 @@ static void list_file_done(struct list_file *f)
     buf_done(&f->body);
 }
 
+/* Which of the ceilings it passed, by their names. */
+static void complain_cut(const char *path, unsigned cut)
+{
+    static const struct {
+        unsigned cut, most;
+        const char *of;
+    } ceilings[] = {{SITEMAP_CUT_BYTES, SITEMAP_BYTES_MAX >> 20, "MiB"},
+                    {SITEMAP_CUT_ENTRIES, SITEMAP_ENTRIES_MAX, "entries"},
+                    {SITEMAP_CUT_ALTERNATES, SITEMAP_ALTERNATES_MAX, "pages in other languages"},
+                    {SITEMAP_CUT_LOCS, SITEMAP_LOCS_BYTES >> 20, "MiB of URLs"}};
+    struct buf what = {0};
+    for (size_t i = 0; i < sizeof(ceilings) / sizeof(*ceilings); i++)
+        if (cut & ceilings[i].cut)
+            buf_printf(&what, "%s%u %s", what.n ? " and " : "", ceilings[i].most, ceilings[i].of);
+    if (what.n)
+        (void)complain(0, "sitemap: read %s: more than %s: the rest is left out", path, buf_cstr(&what));
+    buf_done(&what);
+}
+
 static int list_file_read(struct list_file *f, const char *path)
 {
     struct charset_result decoded;
@@ -36,9 +55,7 @@ static int list_file_read(struct list_file *f, const char *path)
     sitemap_read(&f->arena, decoded.text, f->has_base ? &f->base : NULL, &f->list);
     if (f->list.kind == SITEMAP_NONE)
         return complain(EXIT_NO, "sitemap: read %s: neither a sitemap nor a feed nor a list of URLs", path);
-    if (f->list.is_cut || is_cut)
-        (void)complain(0, "sitemap: read %s: more than %u MiB or %d entries: the rest is left out", path,
-                       SITEMAP_BYTES_MAX >> 20, SITEMAP_ENTRIES_MAX);
+    complain_cut(path, f->list.cut | (is_cut ? SITEMAP_CUT_BYTES : 0));
     return EXIT_DONE;
 }
 

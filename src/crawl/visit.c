@@ -441,7 +441,7 @@ static struct span cut_why(const struct job *j, const struct fetch_result *r, co
     if (r->body_cut)
         return SPAN("only its beginning was read: it is too long");
     if (facts->links_cut && (facts->page_flags & PAGE_LIST))
-        return SPAN("only its beginning was read: it lists too much");
+        return SPAN("not all that it lists was taken: it is too much");
     return (struct span){0};
 }
 

@@ -183,7 +183,7 @@ static void list_facts(struct arena *a, const struct sitemap *list, struct facts
     *out = (struct facts){.links = arena_alloc(a, list->count * sizeof(*out->links)),
                           .link_count = list->count,
                           .page_flags = PAGE_NOINDEX | PAGE_LIST,
-                          .links_cut = list->is_cut};
+                          .links_cut = list->cut != 0};
     for (size_t i = 0; i < list->count; i++) {
         const struct sitemap_entry *e = &list->entries[i];
         struct fact_link l = {.href = absolute(a, e), .kind = kinds[e->kind], .text = date_of(a, e->changed)};

@@ -218,8 +218,12 @@ static void add_entry(struct list_reader *r, sitemap_entry_kind kind, struct spa
     struct span base = {0};
     if (*count < most && r->loc_bytes + loc.n <= SITEMAP_LOCS_BYTES)
         base = within(r, own_base, base_here(r));
-    if (*count == most || r->loc_bytes + loc.n + base.n > SITEMAP_LOCS_BYTES) {
-        r->out->is_cut = true;
+    if (*count == most) {
+        r->out->cut |= kind == ENTRY_ALTERNATE ? SITEMAP_CUT_ALTERNATES : SITEMAP_CUT_ENTRIES;
+        return;
+    }
+    if (r->loc_bytes + loc.n + base.n > SITEMAP_LOCS_BYTES) {
+        r->out->cut |= SITEMAP_CUT_LOCS;
         return;
     }
     if (r->out->count == r->cap) { /* doubled, and the old one left behind */
@@ -567,7 +571,7 @@ static void read_lines(struct list_reader *r, struct span text)
 void sitemap_read(struct arena *a, struct span text, const struct url *at, struct sitemap *out)
 {
     struct list_reader r = {.a = a, .at = at, .out = out};
-    *out = (struct sitemap){.kind = sitemap_kind_of(text), .is_cut = text.n > SITEMAP_BYTES_MAX};
+    *out = (struct sitemap){.kind = sitemap_kind_of(text), .cut = text.n > SITEMAP_BYTES_MAX ? SITEMAP_CUT_BYTES : 0};
     text = span_cut(text, 0, SITEMAP_BYTES_MAX);
     if (out->kind == SITEMAP_TEXT)
         read_lines(&r, text);

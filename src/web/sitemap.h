@@ -49,11 +49,19 @@ struct sitemap_entry {
     wall_ms changed;  /* last change of the page or list by its own words; 0: not told */
 };
 
+/* What there was more of than the limits let through. */
+enum {
+    SITEMAP_CUT_BYTES = 1,      /* SITEMAP_BYTES_MAX */
+    SITEMAP_CUT_ENTRIES = 2,    /* SITEMAP_ENTRIES_MAX */
+    SITEMAP_CUT_ALTERNATES = 4, /* SITEMAP_ALTERNATES_MAX */
+    SITEMAP_CUT_LOCS = 8        /* SITEMAP_LOCS_BYTES */
+};
+
 struct sitemap {
     sitemap_kind kind;
     const struct sitemap_entry *entries; /* in the arena */
     size_t count;
-    bool is_cut; /* there was more than the limits let through */
+    unsigned cut; /* SITEMAP_CUT_...; 0: all of it is here */
 };
 
 /* What a document of valid UTF-8 is, by its beginning; JSON by all of it, since names have no order there. Cheap when

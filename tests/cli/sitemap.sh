@@ -39,6 +39,11 @@ complains sitemap_says_no 1 'neither a sitemap nor a feed' sitemap "$tmp/page.ht
 complains sitemap_bad_base 3 'not a URL' sitemap --base nothing "$tmp/map.xml"
 head -c 4000000 /dev/zero | gzip -c >"$tmp/bomb.gz"
 complains sitemap_bomb 3 'grows more than 200 times' sitemap "$tmp/bomb.gz"
+awk 'BEGIN { print "<urlset>"; for (i = 0; i < 2501; i++) { printf "<url><loc>http://h/%d</loc>", i
+    for (k = 0; k < 8; k++) printf "<link rel=\"alternate\" href=\"http://h/%d/%d\"/>", k, i; print "</url>" } }' >"$tmp/alternates.xml"
+complains sitemap_names_the_ceiling 0 'more than 20000 pages in other languages: the rest is left out' sitemap "$tmp/alternates.xml"
+awk 'BEGIN { for (i = 0; i < 50001; i++) print "http://h/" i }' >"$tmp/long.txt"
+complains sitemap_names_that_of_pages 0 'more than 50000 entries: the rest is left out' sitemap "$tmp/long.txt"
 
 # ---- crawls ----
 
