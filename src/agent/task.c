@@ -241,6 +241,7 @@ static void put_totals(struct buf *out, unsigned tag, const struct task_totals *
     field_u64(&totals, 5, n->bytes);
     field_u64(&totals, 6, n->added);
     field_u64(&totals, 7, n->changed);
+    field_u64(&totals, 8, n->lists);
     field_text(out, tag, buf_span(&totals));
     buf_done(&totals);
 }
@@ -280,7 +281,8 @@ void task_pack(const struct task *t, struct buf *out)
 
 static void take_totals(struct task_totals *t, struct span packed)
 {
-    uint64_t *const at[] = {NULL, &t->fetched, &t->unchanged, &t->errors, &t->gone, &t->bytes, &t->added, &t->changed};
+    uint64_t *const at[] = {NULL,      &t->fetched, &t->unchanged, &t->errors, &t->gone,
+                            &t->bytes, &t->added,   &t->changed,   &t->lists};
     struct fields f = fields_of(packed);
     struct span v;
     unsigned tag;

@@ -23,7 +23,7 @@ void texts_remove(struct texts *t, struct span text);
 void texts_done(struct texts *t);
 
 struct task_totals {
-    uint64_t fetched, unchanged, errors, gone, bytes, added, changed;
+    uint64_t fetched, unchanged, errors, gone, bytes, added, changed, lists;
 };
 
 struct task {

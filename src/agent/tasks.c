@@ -474,7 +474,9 @@ static void end_visit(struct tasks *t, struct task *task)
                              .failed = since(now->errors, from->errors),
                              .took_ms = clock_wall() - task->visit_here,
                              .changed_at = task->changed_at};
-    v.looked = v.changed + v.added + v.gone + v.failed + since(now->unchanged, from->unchanged);
+    /* A visit that had time for lists alone did look at something, and so the site answered. */
+    v.looked = v.changed + v.added + v.gone + v.failed + since(now->unchanged, from->unchanged) +
+               since(now->lists, from->lists);
     if (v.took_ms < 0)
         v.took_ms = 0;
     if (crawl_count_told(t->crawl, task->channel, &v.told) != ST_OK)
@@ -494,7 +496,7 @@ static void look(struct tasks *t, struct task *task)
         task->now = (struct task_totals){task->before.fetched + p.fetched, task->before.unchanged + p.unchanged,
                                          task->before.errors + p.errors,   task->before.gone + p.gone,
                                          task->before.bytes + p.bytes,     task->before.added + p.added,
-                                         task->before.changed + p.changed};
+                                         task->before.changed + p.changed, task->before.lists + p.lists};
         task->storing = p.storing;
         task->changed_at = p.changed_at;
     }

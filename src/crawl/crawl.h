@@ -234,6 +234,7 @@ struct channel_progress {
     uint64_t storing;                                 /* visited, and not in the store yet */
     uint64_t fetched, unchanged, errors, gone, bytes; /* since the folder was opened */
     uint64_t added, changed;                          /* as the store found them: for the first time, or other */
+    uint64_t lists;     /* sitemaps and feeds that the store found there: in none of the above but bytes */
     wall_ms changed_at; /* the newest change found since the last recheck, where all of them say when; 0: not */
 };
 /* False: no such channel. Any thread. */

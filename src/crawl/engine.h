@@ -50,6 +50,7 @@ struct lane {
     struct channel *channel;                    /* owned: as it was given; see lane_channel */
     atomic_uint_fast64_t transit;               /* URLs between two shards */
     uint64_t stored, added, changed, unchanged; /* visits that the writer has done; under lane_lock, as those below */
+    uint64_t lists;                             /* of stored: sitemaps and feeds that were there, in no other count */
     wall_ms newest;                             /* change that was found since the last recheck; 0: none, */
     uint64_t undated;                           /* and changes of which nobody says when */
 };

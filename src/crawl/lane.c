@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "crawl/engine.h"
+#include "web/facts.h"
 
 #define AWAY_MAX (1u << 20) /* keys remembered, some 32 MiB; beyond it URLs that left stay known */
 
@@ -177,8 +178,11 @@ void lane_visited(struct crawl *cr, uint64_t channel, const struct visit_effect 
 {
     pthread_mutex_lock(&cr->lane_lock);
     struct lane *l = crawl_lane(cr, channel);
-    if (l) {
+    if (l)
         l->stored++;
+    if (l && e->page_flags & PAGE_LIST) {
+        l->lists += e->outcome == VISIT_NEW || e->outcome == VISIT_CHANGED || e->outcome == VISIT_UNCHANGED;
+    } else if (l) {
         l->added += e->outcome == VISIT_NEW;
         l->changed += e->outcome == VISIT_CHANGED;
         l->unchanged += e->outcome == VISIT_UNCHANGED;
@@ -193,8 +197,11 @@ bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_p
     pthread_mutex_lock(&cr->lane_lock);
     const struct lane *l = crawl_lane(cr, channel);
     if (l) {
-        *out = (struct channel_progress){
-            .queued = atomic_load(&l->transit), .added = l->added, .changed = l->changed, .unchanged = l->unchanged};
+        *out = (struct channel_progress){.queued = atomic_load(&l->transit),
+                                         .added = l->added,
+                                         .changed = l->changed,
+                                         .unchanged = l->unchanged,
+                                         .lists = l->lists};
         out->changed_at = l->undated ? 0 : l->newest;
         for (unsigned i = 0; i < cr->shard_count; i++) {
             const struct shard_lane *sl = shard_lane(&cr->shards[i], channel);

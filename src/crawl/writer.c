@@ -12,6 +12,7 @@
 #include "base/pack.h"
 #include "io/clock.h"
 #include "store/file.h"
+#include "web/facts.h"
 #include "web/summary.h"
 
 #define COMMIT_RECORDS 5000 /* in a transaction, at most */
@@ -128,7 +129,7 @@ static status apply_batch(struct writer *w, struct span batch)
         struct span packed = unpack_text(&u, SUMMARY_BYTES_MAX);
         w->is_dirty = true;
         st = w->o.sink->visit(w->o.sink->self, packed, &effect);
-        if (st == ST_OK && effect.outcome == VISIT_UNCHANGED)
+        if (st == ST_OK && effect.outcome == VISIT_UNCHANGED && !(effect.page_flags & PAGE_LIST))
             atomic_fetch_add(&w->unchanged, 1);
         if (st == ST_OK)
             w->o.visited(w->o.self, channel_of(packed), &effect);

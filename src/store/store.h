@@ -106,6 +106,7 @@ void store_set_rate(struct store *s, store_rate_fn *fn);
  * made of it. */
 struct visit_effect {
     visit_outcome outcome;
+    uint16_t page_flags; /* as they are known now: a 304 brings none of what the page is */
     /* The content before the visit and after it. They differ when a visit with has_content found a new page, another
      * text, title, canonical or page flags, or a page that had no content; and when the page went, moved or has none
      * any more (0). 304, errors and refusals keep it. Without has_content in any visit both are 0. */

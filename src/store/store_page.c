@@ -335,6 +335,7 @@ static status move(struct store *s, int64_t number, uint64_t channel)
 static void tell(const struct page *old, const struct page *now, struct visit_effect *out)
 {
     *out = (struct visit_effect){.outcome = (visit_outcome)now->outcome,
+                                 .page_flags = now->page_flags,
                                  .content_before = old->content,
                                  .content = now->content,
                                  .changed_at = now->changed_at,

@@ -282,6 +282,7 @@ static void orders_about_a_task_add_up(void **state)
     t->visit = 8;
     t->visit_begun = 1234567890123;
     t->visit_from.unchanged = 6;
+    t->visit_from.lists = 2;
     t->visited = (struct visit_report){7, 10, 1, 2, 3, 4, 5000, 1234567000000, 5};
     task_pack(t, &packed);
     CHECK_STATUS("read back", task_unpack(buf_span(&packed), &u), ST_OK);
@@ -296,7 +297,8 @@ static void orders_about_a_task_add_up(void **state)
     assert_true(u->is_started && u->kind == SUMMARY_KEYWORDS);
     assert_int_equal(u->now.fetched, 17);
     assert_int_equal(u->now.changed, 3);
-    assert_true(u->visit == 8 && u->visit_begun == 1234567890123 && u->visit_from.unchanged == 6);
+    assert_true(u->visit == 8 && u->visit_begun == 1234567890123 && u->visit_from.unchanged == 6 &&
+                u->visit_from.lists == 2);
     assert_memory_equal(&u->visited, &t->visited, sizeof(t->visited));
     /* With its channel it is told from the beginning. */
     CHECK_STATUS("anew", task_merge(u, &(struct task_order){.task = 4, .channel = buf_span(&channel)}, &why), ST_OK);

@@ -172,6 +172,8 @@ struct trip {
     bool is_channels; /* the channel names it */
     int64_t delay_ms;
     struct crawl_stats stats;
+    uint64_t channel;
+    struct channel_progress progress;
 };
 
 static struct crawl *trip_open(struct trip *t, int port, struct apply_sink_opts *sink)
@@ -211,7 +213,7 @@ static struct crawl *trip_open(struct trip *t, int port, struct apply_sink_opts 
         co.list_count = 1;
     }
     CHECK_STATUS("channel", channel_new(&co, &c, NULL), ST_OK);
-    uint64_t id = channel_id(c);
+    uint64_t id = t->channel = channel_id(c);
     CHECK_STATUS("add", crawl_add(cr, c), ST_OK);
     if (t->list && !t->is_channels) {
         CHECK_STATUS("list", crawl_lists(cr, id, &url, 1), ST_OK);
@@ -230,6 +232,7 @@ static void trip_run(struct trip *t, int port)
     CHECK_STATUS("run", crawl_run(cr, NULL, NULL, &end), ST_OK);
     CHECK("it ends by itself", end == CRAWL_COMPLETE);
     crawl_get_stats(cr, &t->stats);
+    CHECK("progress", crawl_channel_progress(cr, t->channel, &t->progress));
     crawl_close(cr);
 }
 
@@ -345,6 +348,7 @@ static void lists_are_found_by_robots_txt_and_by_pages(void **state)
     CHECK("counted apart", t.stats.lists == 6 && t.stats.pages == 9 && t.stats.fetched == 9);
     CHECK("nor as other documents", t.stats.not_html == 0 && t.stats.errors == 0);
     CHECK("nor searched in", t.stats.index_docs == 9);
+    CHECK("nor told as news", t.progress.added == 9 && t.progress.changed == 0 && t.progress.lists == 6);
 
     /* As far away as links of the seed. */
     CHECK("depth", look_at(w.port, "/one", &listed).page.depth == 1 && listed == date("2024-05-06"));
@@ -354,6 +358,18 @@ static void lists_are_found_by_robots_txt_and_by_pages(void **state)
     CHECK("feeds", look_at(w.port, "/four", &listed).is_there && listed == date("2024-05-06"));
     CHECK("feeds in JSON", look_at(w.port, "/five", &listed).is_there && listed == date("2024-05-06"));
     CHECK("also of pages that nobody may visit", !look_at(w.port, "/no/way", &listed).page.good_at);
+    web_done(&w);
+}
+
+static void lists_are_in_no_count_of_the_next_pass_either(void **state)
+{
+    struct web w;
+    struct trip t = {.seed = "/"};
+    web_init(&w, site, sizeof(site) / sizeof(*site));
+    trip_run(&t, w.port);
+    trip_run(&t, w.port);
+    CHECK("pages", t.stats.pass == 2 && t.stats.fetched == 9 && t.stats.unchanged == 9 && t.stats.lists == 6);
+    CHECK("told", t.progress.unchanged == 9 && t.progress.added == 0 && t.progress.lists == 6);
     web_done(&w);
 }
 
@@ -674,6 +690,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_kill_after_robots_txt_loses_no_sitemap),
         TEST_IN_FOLDER(lists_are_found_by_robots_txt_and_by_pages),
+        TEST_IN_FOLDER(lists_are_in_no_count_of_the_next_pass_either),
         TEST_IN_FOLDER(nothing_is_looked_for_when_that_is_switched_off),
         TEST_IN_FOLDER(what_is_listed_is_a_link_away),
         TEST_IN_FOLDER(a_sitemap_may_lie_beside_the_scope_but_not_far_away),

@@ -379,6 +379,25 @@ static void a_canonical_in_the_head_is_relative_to_the_page(void **state)
     check_canonical(&s, "/d/both", "/other/t");
 }
 
+/* Nor does a 304 say that it is one. */
+static void a_list_that_is_unchanged_is_no_page_that_is(void **state)
+{
+    static const struct answer site[] = {
+        {"/", TAGGED "\r\n<link rel=sitemap href=map>Start", NULL, UNCHANGED "\r\n", 0},
+        {"/map", "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nETag: \"1\"\r\n\r\n<urlset/>", NULL, UNCHANGED "\r\n",
+         0},
+    };
+    struct server s;
+    struct crawl_stats n;
+    server_init(&s, "crawl", site, sizeof(site) / sizeof(*site));
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    assert_int_equal(n.lists, 1);
+    CHECK("end", crawl_it(&s, &n) == CRAWL_COMPLETE);
+    server_done(&s);
+    assert_int_equal(asked(&s, "/map"), 2);
+    assert_int_equal(n.unchanged, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +410,7 @@ int main(void)
         TEST_IN_FOLDER(redirects_in_other_words_are_followed),
         TEST_IN_FOLDER(the_scope_follows_a_refresh_at_once),
         TEST_IN_FOLDER(a_canonical_in_the_head_is_relative_to_the_page),
+        TEST_IN_FOLDER(a_list_that_is_unchanged_is_no_page_that_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
