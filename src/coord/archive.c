@@ -114,10 +114,19 @@ static bool find_original(struct warc_store *s, const struct warc_capture *c, un
     return has;
 }
 
+static void add_note(struct warc_store *s, struct warc_note note)
+{
+    note.url = arena_copy(&s->strings, note.url);
+    note.end = s->records.n;
+    s->notes = mem_grow(s->notes, &s->note_cap, s->note_count + 1, sizeof(*s->notes));
+    s->notes[s->note_count++] = note;
+}
+
 bool warc_store_visit(struct warc_store *s, const struct summary *visit)
 {
     struct warc_capture c;
     struct warc_original original;
+    struct warc_note note;
     if (capture_unpack(visit->capture, &c) != ST_OK)
         return false;
     if (s->is_there)
@@ -131,16 +140,10 @@ bool warc_store_visit(struct warc_store *s, const struct summary *visit)
                (int)strcspn(s->tag, ":"), s->tag);
     c.facts = buf_span(&s->facts);
     struct digest160 payload = warc_payload_digest(&c);
-    bool is_same = find_original(s, &c, visit->http_status, &payload, &original);
-    warc_put_capture(s->writer, &c, &payload, is_same ? &original : NULL, &s->records);
-    if (!is_same && (!c.body.n || c.cut != WARC_WHOLE))
-        return true;
-    s->notes = mem_grow(s->notes, &s->note_cap, s->note_count + 1, sizeof(*s->notes));
-    s->notes[s->note_count++] = (struct warc_note){.payload = original.payload,
-                                                   .url = arena_copy(&s->strings, c.url),
-                                                   .at = c.at,
-                                                   .is_same = is_same,
-                                                   .end = s->records.n};
+    const struct warc_original *same = find_original(s, &c, visit->http_status, &payload, &original) ? &original : NULL;
+    warc_put_capture(s->writer, &c, &payload, same, &s->records);
+    if (warc_note_of(&c, visit->http_status, &payload, same, &note))
+        add_note(s, note);
     return true;
 }
 

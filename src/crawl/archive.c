@@ -81,14 +81,12 @@ static bool find_original(struct archive *a, const struct warc_capture *c, const
     return has;
 }
 
-static void note(struct archive *a, const struct warc_capture *c, const struct digest160 *payload, bool is_same)
+static void add_note(struct archive *a, struct warc_note note)
 {
+    note.url = arena_copy(&a->strings, note.url);
+    note.end = a->records.n;
     a->notes = mem_grow(a->notes, &a->note_cap, a->note_count + 1, sizeof(*a->notes));
-    a->notes[a->note_count++] = (struct warc_note){.payload = *payload,
-                                                   .url = arena_copy(&a->strings, c->url),
-                                                   .at = c->at,
-                                                   .is_same = is_same,
-                                                   .end = a->records.n};
+    a->notes[a->note_count++] = note;
 }
 
 void archive_take(struct archive *a, struct span url, const struct fetch_result *r, struct span facts)
@@ -103,11 +101,12 @@ void archive_take(struct archive *a, struct span url, const struct fetch_result 
     struct warc_capture c = capture_of(url, r, address);
     struct digest160 payload = warc_payload_digest(&c);
     struct warc_original original;
-    bool is_same = find_original(a, &c, r, &payload, &original);
+    struct warc_note note;
+    const struct warc_original *same = find_original(a, &c, r, &payload, &original) ? &original : NULL;
     c.facts = facts;
-    warc_put_capture(a->writer, &c, &payload, is_same ? &original : NULL, &a->records);
-    if (is_same || (c.body.n && c.cut == WARC_WHOLE))
-        note(a, &c, &original.payload, is_same);
+    warc_put_capture(a->writer, &c, &payload, same, &a->records);
+    if (warc_note_of(&c, (unsigned)r->http_status, &payload, same, &note))
+        add_note(a, note);
 }
 
 status archive_flush(struct archive *a)

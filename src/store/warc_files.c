@@ -174,22 +174,34 @@ static status begin_file(struct warc_files *f)
     return st;
 }
 
+bool warc_note_of(const struct warc_capture *c, unsigned http_status, const struct digest160 *payload,
+                  const struct warc_original *original, struct warc_note *out)
+{
+    bool is_version = http_status / 100 == 2 || (original && original->is_not_modified);
+    bool has_body = c->body.n && c->cut == WARC_WHOLE;
+    *out = (struct warc_note){.payload = original ? original->payload : *payload, .url = c->url, .at = c->at};
+    if (original)
+        out->kind = is_version ? WARC_NOTE_SAME : WARC_NOTE_OTHER_SAME;
+    else if (has_body)
+        out->kind = is_version ? WARC_NOTE_BODY : WARC_NOTE_OTHER;
+    else
+        out->kind = WARC_NOTE_NONE;
+    return original || has_body || is_version;
+}
+
 static void note_all(struct warc_files *f, uint64_t base, const struct warc_note *notes, size_t count)
 {
     struct buf one = {0};
     buf_clear(&f->framed);
     for (size_t i = 0; i < count; i++) {
         const struct warc_note *n = &notes[i];
-        if (n->is_same)
-            warc_seen_add_same(f->seen, &n->payload, n->url);
-        else
-            warc_seen_add(f->seen, &n->payload, n->url, n->at);
+        warc_seen_note(f->seen, n->kind, &n->payload, n->url, n->at);
         buf_clear(&one);
         pack_u64(&one, base + n->end);
         pack_u64(&one, (uint64_t)n->at);
         buf_put(&one, span_of(n->payload.b, sizeof(n->payload.b)));
         pack_text(&one, n->url);
-        records_frame(&f->framed, n->is_same ? WARC_NOTE_SAME : WARC_NOTE_BODY, buf_span(&one));
+        records_frame(&f->framed, (uint8_t)n->kind, buf_span(&one));
     }
     if (f->notes && f->framed.n && records_append_framed(f->notes, buf_span(&f->framed)) != ST_OK) {
         records_close(f->notes); /* the rest of this file is not remembered after a restart */

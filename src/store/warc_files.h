@@ -33,12 +33,16 @@ struct warc_files_opts {
 
 /* What was appended, for warc_seen.h. */
 struct warc_note {
+    warc_note_kind kind;
     struct digest160 payload;
     struct span url;
     wall_ms at;
-    bool is_same; /* a revisit */
-    size_t end;   /* of its records, in what is appended with it */
+    size_t end; /* of its records, in what is appended with it */
 };
+/* The note of an answer, all but `end`; `url` is borrowed. `original` NULL: it is a response. False: there is nothing
+ * to note. */
+bool warc_note_of(const struct warc_capture *c, unsigned http_status, const struct digest160 *payload,
+                  const struct warc_original *original, struct warc_note *out);
 
 /* ST_BUSY: somebody else writes there. `why` gets a phrase. */
 MUST_USE status warc_files_open(const struct warc_files_opts *o, struct warc_files **out, struct buf *why);

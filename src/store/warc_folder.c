@@ -168,10 +168,8 @@ static status load_note(void *arg, uint8_t type, struct span payload)
     memcpy(d.b, digest.p, sizeof(d.b));
     if (end > l->size)
         return ST_OK; /* its records were lost */
-    if (type == WARC_NOTE_BODY)
-        warc_seen_add(l->seen, &d, url, (wall_ms)at);
-    else
-        warc_seen_add_same(l->seen, &d, url);
+    if (type >= WARC_NOTE_BODY && type <= WARC_NOTE_NONE)
+        warc_seen_note(l->seen, (warc_note_kind)type, &d, url, (wall_ms)at);
     return ST_OK;
 }
 

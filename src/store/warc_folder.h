@@ -12,7 +12,6 @@
 
 /* Of seen/NAME: docs/formats/warc.md. */
 #define WARC_NOTES_KIND 3
-enum { WARC_NOTE_BODY = 1, WARC_NOTE_SAME = 2 };
 #define WARC_NOTE_URL_AT (8 + 8 + 20) /* where the address stands in one */
 
 /* Is this a name of ours? `is_open`: of a file that is being written. */

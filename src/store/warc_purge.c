@@ -391,8 +391,11 @@ static status tell_note(void *arg, uint8_t type, struct span payload)
     if (end > t->bytes)
         return ST_OK; /* its records were lost */
     memcpy(d.b, digest.p, sizeof(d.b));
-    warc_needs_note(t->needs, warc_need_key(url, span_str(warc_digest_text(&d, text))), type == WARC_NOTE_BODY,
-                    end > t->before ? end - t->before : 0);
+    if (type == WARC_NOTE_NONE)
+        warc_needs_note_other(t->needs);
+    else
+        warc_needs_note(t->needs, warc_need_key(url, span_str(warc_digest_text(&d, text))),
+                        type == WARC_NOTE_BODY || type == WARC_NOTE_OTHER, end > t->before ? end - t->before : 0);
     t->before = end;
     return ST_OK;
 }

@@ -76,30 +76,49 @@ static void set_url(struct warc_seen *s, struct span url, struct entry *e)
         (void)table_remove(&s->by_url, key);
 }
 
-void warc_seen_add(struct warc_seen *s, const struct digest160 *payload, struct span url, wall_ms at)
+static struct entry *add(struct warc_seen *s, const struct digest160 *payload, struct span url, wall_ms at)
 {
-    pthread_mutex_lock(&s->lock);
     struct entry *e = find(s, payload, url);
-    if (!e && s->bytes < s->bytes_max && !table_get(&s->by_payload, payload_key(s, payload, url))) {
-        e = mem_alloc(sizeof(*e) + url.n);
-        e->payload = *payload;
-        e->at = at;
-        e->url_bytes = (uint32_t)url.n;
-        if (url.n)
-            memcpy(e->url, url.p, url.n);
-        table_put(&s->by_payload, payload_key(s, payload, url), e);
-        s->bytes += sizeof(*e) + url.n + SLOT_BYTES;
-    }
-    set_url(s, url, e);
-    pthread_mutex_unlock(&s->lock);
+    if (e || s->bytes >= s->bytes_max || table_get(&s->by_payload, payload_key(s, payload, url)))
+        return e;
+    e = mem_alloc(sizeof(*e) + url.n);
+    e->payload = *payload;
+    e->at = at;
+    e->url_bytes = (uint32_t)url.n;
+    if (url.n)
+        memcpy(e->url, url.p, url.n);
+    table_put(&s->by_payload, payload_key(s, payload, url), e);
+    s->bytes += sizeof(*e) + url.n + SLOT_BYTES;
+    return e;
 }
 
-void warc_seen_add_same(struct warc_seen *s, const struct digest160 *payload, struct span url)
+static void set_same(struct warc_seen *s, const struct digest160 *payload, struct span url)
 {
-    pthread_mutex_lock(&s->lock);
     if (!table_get(&s->by_url, siphash(&s->key, url)))
         s->bytes += SLOT_BYTES / 2;
     set_url(s, url, find(s, payload, url));
+}
+
+void warc_seen_note(struct warc_seen *s, warc_note_kind kind, const struct digest160 *payload, struct span url,
+                    wall_ms at)
+{
+    pthread_mutex_lock(&s->lock);
+    switch (kind) {
+    case WARC_NOTE_BODY:
+        set_url(s, url, add(s, payload, url, at));
+        break;
+    case WARC_NOTE_SAME:
+        set_same(s, payload, url);
+        break;
+    case WARC_NOTE_OTHER:
+        (void)add(s, payload, url, at);
+        break;
+    case WARC_NOTE_OTHER_SAME: /* told for those who remove files */
+        break;
+    case WARC_NOTE_NONE:
+        set_url(s, url, NULL);
+        break;
+    }
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -164,11 +164,11 @@ static bool visit(struct warc_store *s, const char *url, unsigned http_status, c
     return is_good;
 }
 
-/* "type url|" of all answers in all files. */
-static void check_records(const char *label, const char *want)
+/* All records of all files. */
+static void read_records(struct buf *out)
 {
-    struct buf path = {0}, got = {0};
-    char *names[16];
+    struct buf path = {0};
+    char *names[32];
     size_t n = 0;
     buf_printf(&path, "%s/warc", test_folder());
     DIR *d = opendir(buf_cstr(&path));
@@ -185,27 +185,53 @@ static void check_records(const char *label, const char *want)
                 names[k] = t;
             }
     for (size_t i = 0; i < n; i++) {
-        struct buf plain = {0};
         buf_clear(&path);
         buf_printf(&path, "%s/warc/%s", test_folder(), names[i]);
         struct span bytes = test_read_file(buf_cstr(&path));
-        CHECK_STATUS(names[i], unzip_gzip(bytes, 1u << 24, &plain), ST_OK);
-        struct span rest = buf_span(&plain), key = SPAN("WARC-Type: re"), url = SPAN("WARC-Target-URI: ");
-        for (size_t at; (at = span_search(rest, key, false)) < rest.n;) {
-            rest = span_from(rest, at + key.n);
-            if (rest.p[0] == 'q')
-                continue; /* a request */
-            buf_printf(&got, "%s ", rest.p[0] == 's' ? "response" : "revisit");
-            rest = span_from(rest, span_search(rest, url, false) + url.n);
-            buf_printf(&got, "%.*s|", SPAN_ARG(span_cut(rest, 0, span_find(rest, '\r', 0))));
-        }
+        CHECK_STATUS(names[i], unzip_gzip(bytes, 1u << 24, out), ST_OK);
         free((char *)bytes.p);
-        buf_done(&plain);
         free(names[i]);
     }
-    CHECK_SPAN(label, buf_span(&got), span_str(want));
     buf_done(&path);
+}
+
+/* "type url|" of all answers in all files. */
+static void check_records(const char *label, const char *want)
+{
+    struct buf plain = {0}, got = {0};
+    read_records(&plain);
+    struct span rest = buf_span(&plain), key = SPAN("WARC-Type: re"), url = SPAN("WARC-Target-URI: ");
+    for (size_t at; (at = span_search(rest, key, false)) < rest.n;) {
+        rest = span_from(rest, at + key.n);
+        if (rest.p[0] == 'q')
+            continue; /* a request */
+        buf_printf(&got, "%s ", rest.p[0] == 's' ? "response" : "revisit");
+        rest = span_from(rest, span_search(rest, url, false) + url.n);
+        buf_printf(&got, "%.*s|", SPAN_ARG(span_cut(rest, 0, span_find(rest, '\r', 0))));
+    }
+    CHECK_SPAN(label, buf_span(&got), span_str(want));
+    buf_done(&plain);
     buf_done(&got);
+}
+
+/* When the newest answer's original was asked for: 0: it has none. */
+static int last_refers(void)
+{
+    struct buf plain = {0};
+    uint64_t ms = 0;
+    read_records(&plain);
+    struct span rest = buf_span(&plain), last = rest, key = SPAN("WARC-Type: re");
+    struct span date = SPAN("WARC-Refers-To-Date: 1970-01-01T00:00:00.");
+    for (size_t at; (at = span_search(rest, key, false)) < rest.n;) {
+        rest = span_from(rest, at + key.n);
+        if (rest.p[0] != 'q')
+            last = rest;
+    }
+    struct span head = span_cut(last, 0, span_search(last, SPAN("\r\n\r\n"), false));
+    struct span ref = span_from(head, span_search(head, date, false) + date.n);
+    CHECK("a date", !ref.n || span_u64(span_cut(ref, 0, 3), 999, &ms));
+    buf_done(&plain);
+    return (int)ms;
 }
 
 static void a_package_applied_twice_is_there_once(void **state)
@@ -231,13 +257,64 @@ static void a_package_applied_twice_is_there_once(void **state)
     warc_store_begin(s, 8, 2);
     CHECK("same body", visit(s, "http://a/2", 200, "one"));
     CHECK("same body, of another site", visit(s, "http://c/", 200, "one"));
-    CHECK("not modified", visit(s, "http://b/", 304, ""));
+    CHECK("not modified", visit(s, "http://a/", 304, ""));
+    CHECK("not modified, and known for an error", visit(s, "http://b/", 304, ""));
     CHECK("never seen", visit(s, "http://d/", 304, ""));
     CHECK_STATUS("commit", warc_store_commit(s), ST_OK);
     warc_store_free(s);
     check_records("revisits",
-                  "response http://a/|response http://b/|revisit http://a/2|response http://c/|revisit http://b/|"
+                  "response http://a/|response http://b/|revisit http://a/2|response http://c/|revisit http://a/|"
+                  "response http://b/|"
                   "response http://d/|");
+}
+
+static void a_304_refers_to_the_version_it_stands_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label;
+        unsigned http_status;
+        const char *body;
+        warc_cut cut;
+        int want; /* the number of the step that it refers to, from 1 */
+    } steps[] = {
+        {"new", 200, "one", WARC_WHOLE, 0},
+        {"an error", 503, "busy", WARC_WHOLE, 0},
+        {"unchanged after an error", 304, "", WARC_WHOLE, 1},
+        {"the same error", 503, "busy", WARC_WHOLE, 2},
+        {"unchanged after the same error", 304, "", WARC_WHOLE, 1},
+        {"another", 200, "two", WARC_WHOLE, 0},
+        {"as before", 200, "one", WARC_WHOLE, 1},
+        {"unchanged since then", 304, "", WARC_WHOLE, 1},
+        {"empty", 200, "", WARC_WHOLE, 0},
+        {"unchanged and empty", 304, "", WARC_WHOLE, 0},
+        {"back again", 200, "two", WARC_WHOLE, 6},
+        {"unchanged since it is back", 304, "", WARC_WHOLE, 6},
+        {"cut", 200, "thr", WARC_CUT_DISCONNECT, 0},
+        {"unchanged and cut", 304, "", WARC_WHOLE, 0},
+    };
+    for (int restarts = 0; restarts < 2; restarts++) {
+        struct warc_store *s = store_new();
+        const char *url = restarts ? "http://b/" : "http://a/";
+        for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+            struct buf b = {0};
+            struct warc_capture c = {.at = (wall_ms)i + 1, .head = SPAN(HEAD), .body = span_str(steps[i].body)};
+            c.cut = steps[i].cut;
+            CHECK("packs", capture_pack(&c, &b));
+            struct summary v = {.url = span_str(url), .http_status = (uint16_t)steps[i].http_status};
+            v.capture = buf_span(&b);
+            warc_store_begin(s, 7, i + 1);
+            CHECK(steps[i].label, warc_store_visit(s, &v));
+            CHECK_STATUS(steps[i].label, warc_store_commit(s), ST_OK);
+            buf_done(&b);
+            if (restarts) {
+                warc_store_free(s);
+                s = store_new();
+            }
+            CHECK(steps[i].label, last_refers() == steps[i].want);
+        }
+        warc_store_free(s);
+    }
 }
 
 static void a_package_that_was_not_finished_is_not_there(void **state)
@@ -291,6 +368,7 @@ int main(void)
         cmocka_unit_test(captures_that_are_none_are_refused),
         cmocka_unit_test(packages_bring_captures_to_their_visits),
         TEST_IN_FOLDER(a_package_applied_twice_is_there_once),
+        TEST_IN_FOLDER(a_304_refers_to_the_version_it_stands_for),
         TEST_IN_FOLDER(a_package_that_was_not_finished_is_not_there),
         TEST_IN_FOLDER(what_is_no_capture_is_dropped),
     };

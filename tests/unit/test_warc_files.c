@@ -104,7 +104,7 @@ static status append_as(struct stage *s, const char *url, const char *body, cons
     struct buf out = {0};
     struct warc_capture c = {
         .url = span_str(url), .at = clock_now, .head = SPAN("HTTP/1.1 200 OK\r\n\r\n"), .body = span_str(body)};
-    struct warc_note note = {.payload = warc_payload_digest(&c), .url = c.url, .at = c.at};
+    struct warc_note note = {.kind = WARC_NOTE_BODY, .payload = warc_payload_digest(&c), .url = c.url, .at = c.at};
     warc_put_capture(s->w, &c, &note.payload, NULL, &out);
     note.end = out.n;
     status st = tag ? warc_files_append_once(s->f, buf_span(&out), &note, 1, span_str(tag))
@@ -334,15 +334,15 @@ static void a_body_is_compared_within_its_site(void **state)
     struct buf url = {0};
     struct digest160 d = digest_of("body"), got;
     wall_ms at;
-    warc_seen_add(seen, &d, SPAN("http://a.example/1"), 1);
-    warc_seen_add(seen, &d, SPAN("http://b.example/7?x"), 2);
+    warc_seen_note(seen, WARC_NOTE_BODY, &d, SPAN("http://a.example/1"), 1);
+    warc_seen_note(seen, WARC_NOTE_BODY, &d, SPAN("http://b.example/7?x"), 2);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         CHECK(cases[i].url, warc_seen_payload(seen, &d, span_str(cases[i].url), &url, &at) == (cases[i].want != NULL));
         if (cases[i].want)
             CHECK_SPAN(cases[i].url, buf_span(&url), span_str(cases[i].want));
     }
     /* A revisit of an older version, that refers to another site. */
-    warc_seen_add_same(seen, &d, SPAN("http://c.example/"));
+    warc_seen_note(seen, WARC_NOTE_SAME, &d, SPAN("http://c.example/"), 1);
     CHECK("what is only elsewhere is got again", !warc_seen_url(seen, SPAN("http://c.example/"), &got, &url, &at));
     buf_done(&url);
     warc_seen_free(seen);
@@ -360,14 +360,14 @@ static void memory_of_bodies_has_a_ceiling(void **state)
         char text[32];
         snprintf(text, sizeof(text), "http://a/%u", i);
         struct digest160 d = digest_of(text);
-        warc_seen_add(seen, &d, span_str(text), 1);
-        warc_seen_add_same(seen, &d, span_str(text));
+        warc_seen_note(seen, WARC_NOTE_BODY, &d, span_str(text), 1);
+        warc_seen_note(seen, WARC_NOTE_SAME, &d, span_str(text), 1);
     }
     CHECK("few", warc_seen_count(seen) > 5 && warc_seen_count(seen) < 30);
     CHECK("the first", warc_seen_url(seen, SPAN("http://a/0"), &got, &url, &at));
     CHECK("not the last", !warc_seen_url(seen, SPAN("http://a/999"), &got, &url, &at));
     struct digest160 other = digest_of("other");
-    warc_seen_add(seen, &other, SPAN("http://a/0"), 2);
+    warc_seen_note(seen, WARC_NOTE_BODY, &other, SPAN("http://a/0"), 2);
     CHECK("what is not known any more is not told", !warc_seen_url(seen, SPAN("http://a/0"), &got, &url, &at));
     buf_done(&url);
     warc_seen_free(seen);

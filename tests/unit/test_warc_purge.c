@@ -54,7 +54,7 @@ static void write_files(member_kind kind, unsigned n, uint64_t bytes_max)
                                  .head = SPAN("HTTP/1.1 200 OK\r\n\r\n"),
                                  .body = span_str(body),
                                  .facts = SPAN("via: test\r\n")};
-        struct warc_note note = {.payload = warc_payload_digest(&c), .url = c.url, .at = c.at};
+        struct warc_note note = {.kind = WARC_NOTE_BODY, .payload = warc_payload_digest(&c), .url = c.url, .at = c.at};
         buf_clear(&out);
         warc_put_capture(w, &c, &note.payload, NULL, &out);
         note.end = out.n;
@@ -229,7 +229,11 @@ static void write_same(member_kind kind)
         }
         buf_clear(&out);
         warc_put_capture(w, &c, &original.payload, i ? &original : NULL, &out);
-        struct warc_note note = {.payload = original.payload, .url = c.url, .at = c.at, .is_same = i > 0, .end = out.n};
+        struct warc_note note = {.kind = i ? WARC_NOTE_SAME : WARC_NOTE_BODY,
+                                 .payload = original.payload,
+                                 .url = c.url,
+                                 .at = c.at,
+                                 .end = out.n};
         CHECK_STATUS("append", warc_files_append(f, buf_span(&out), &note, 1), ST_OK);
     }
     warc_files_close(f);
