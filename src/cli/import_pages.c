@@ -199,6 +199,13 @@ static void say_unchanged(struct import_pages *p, const struct warc_record *r, s
     answer->body_unwanted = false;
 }
 
+/* It says of its page what needs no body: that it is gone, has moved, or fails. */
+static bool says_enough(const struct warc_record *r)
+{
+    unsigned http = http_answer_status(r->block);
+    return http >= 300 && http != 304;
+}
+
 /* Whether the folder's copy can be what the revisit found: not when that came later, and is in no file that is read. */
 static bool is_of_copy(const struct warc_record *r, const struct crawl_import_page *page)
 {
@@ -210,7 +217,7 @@ static bool is_of_copy(const struct warc_record *r, const struct crawl_import_pa
 static status take_revisit_of(struct import_pages *p, const struct warc_record *r, const struct crawl_import_page *page,
                               bool is_not_modified, struct fetch_result *original)
 {
-    struct fetch_result unchanged;
+    struct fetch_result answer;
     bool is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
     if (original) {
         int http = original->http_status;
@@ -220,12 +227,18 @@ static status take_revisit_of(struct import_pages *p, const struct warc_record *
             original->http_status = http;
         return take(p, r, page, original);
     }
+    if (!is_not_modified && says_enough(r)) {
+        archived_note note;
+        p->answer.url = r->url;
+        if (archived_answer(&p->answer, r->block, &answer, &note) == ST_OK)
+            return take(p, r, page, &answer);
+    }
     if (!is_of_copy(r, page) || !(is_same_url || is_not_modified)) {
         p->n.no_original++;
         return ST_OK;
     }
-    say_unchanged(p, r, &unchanged);
-    return take(p, r, page, &unchanged);
+    say_unchanged(p, r, &answer);
+    return take(p, r, page, &answer);
 }
 
 static bool is_not_modified(const struct warc_record *r)

@@ -126,6 +126,19 @@ for profile in identical-payload-digest server-not-modified; do
     holds "revisit_of_a_version_that_comes_later_$profile" '.title == "The new one" and .fetched == "2020-01-03T00:00:00Z"'
 done
 
+# What a revisit says of an error or a redirect needs no body.
+profile="WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest$nl"
+is_still() { # NAME DATE STATUS-AND-HEADERS FILTER
+    rec revisit "$2" 'application/http; msgtype=response' http://example.org/v "$profile$refers 2020-01-02T00:00:00Z$nl" "HTTP/1.1 $3$nl$nl" |
+        sed "s/2020-01-02T03:04:05Z/2020-01-0$2T00:00:00Z/" >"$tmp/still.warc"
+    run import --data "$tmp/v" --json "$tmp/still.warc"
+    holds "$1" "$4"
+}
+rm -rf "$tmp/v"
+run import --data "$tmp/v" --quiet "$tmp/v1.warc"
+is_still revisit_of_an_error 4 '404 Not Found' '.taken == 1 and .not_modified == 0 and .gone == 1'
+is_still revisit_of_a_redirect 5 "301 Moved${nl}Location: /there" '.taken == 1 and .not_modified == 0 and .redirects == 1'
+
 # A folder, twice; then through a pipe.
 mkdir "$tmp/folder/below"
 cp "$samples/example.warc.gz" "$tmp/folder/below/"
