@@ -206,19 +206,22 @@ static bool says_enough(const struct warc_record *r)
     return http >= 300 && http != 304;
 }
 
-/* Whether the folder's copy can be what the revisit found: not when that came later, and is in no file that is read. */
-static bool is_of_copy(const struct warc_record *r, const struct crawl_import_page *page)
+/* Whether the folder's copy can be what the revisit found: not when that came later, or was replaced since, and is in
+ * no file that is read. */
+static status check_copy(struct import_pages *p, const struct warc_record *r, struct crawl_import_page *page,
+                         bool *is_of)
 {
     wall_ms at;
-    return page->has_copy && (!warc_date_read(r->refers_to_date, &at) || at <= page->known_at);
+    *is_of = page->has_copy;
+    return warc_date_read(r->refers_to_date, &at) ? crawl_import_is_copy_of(p->cr, page, at, is_of) : ST_OK;
 }
 
 /* What a revisit says of its page. `original` has the body, or is NULL when it was not found. */
-static status take_revisit_of(struct import_pages *p, const struct warc_record *r, const struct crawl_import_page *page,
+static status take_revisit_of(struct import_pages *p, const struct warc_record *r, struct crawl_import_page *page,
                               bool is_not_modified, struct fetch_result *original)
 {
     struct fetch_result answer;
-    bool is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
+    bool is_of, is_same_url = !r->refers_to_url.n || span_eq(r->refers_to_url, r->url);
     if (original) {
         int http = original->http_status;
         status again = archived_again(&p->answer, r->block, original);
@@ -233,7 +236,10 @@ static status take_revisit_of(struct import_pages *p, const struct warc_record *
         if (archived_answer(&p->answer, r->block, &answer, &note) == ST_OK)
             return take(p, r, page, &answer);
     }
-    if (!is_of_copy(r, page) || !(is_same_url || is_not_modified)) {
+    status st = check_copy(p, r, page, &is_of);
+    if (st != ST_OK)
+        return st;
+    if (!is_of || !(is_same_url || is_not_modified)) {
         p->n.no_original++;
         return ST_OK;
     }
@@ -273,7 +279,7 @@ static status take_revisit(struct import_pages *p, const struct warc_record *r)
 {
     struct crawl_import_page page;
     struct fetch_result answer;
-    bool is_wanted;
+    bool is_wanted, is_of = false;
     if (import_survey_is_not_get(p->survey, r)) {
         p->n.no_page++;
         return ST_OK;
@@ -281,7 +287,11 @@ static status take_revisit(struct import_pages *p, const struct warc_record *r)
     status st = check_revisit(p, r, &page, &is_wanted);
     if (st != ST_OK || !is_wanted)
         return st;
-    if (is_not_modified(r) && is_of_copy(r, &page))
+    if (is_not_modified(r))
+        st = check_copy(p, r, &page, &is_of);
+    if (st != ST_OK)
+        return st;
+    if (is_of)
         return take_revisit_of(p, r, &page, true, NULL);
     if (put_off(p, r))
         return ST_OK;

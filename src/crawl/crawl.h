@@ -211,11 +211,12 @@ struct crawl_import_page {
     struct span url, host; /* normalised; until the next check */
     uint64_t key, channel;
     wall_ms at;
-    unsigned depth, hops; /* links from a seed, redirects: the caller's to set where it knows */
-    bool is_known;        /* visited before */
-    bool has_copy;        /* some visit found it: a 304 would say something */
-    wall_ms known_at;     /* of the last visit; 0: none */
-    bool is_robots;       /* a robots.txt, which is no page */
+    unsigned depth, hops;          /* links from a seed, redirects: the caller's to set where it knows */
+    bool is_known;                 /* visited before */
+    bool has_copy;                 /* it was found, and has neither gone nor moved since: a 304 would say something */
+    wall_ms copy_from, copy_until; /* the first and the last visit that found this copy */
+    bool is_from_late;             /* the folder may know an earlier one: see crawl_import_is_copy_of */
+    bool is_robots;                /* a robots.txt, which is no page */
 };
 
 MUST_USE status crawl_import_begin(struct crawl *cr);
@@ -224,6 +225,8 @@ fetch_wants_fn *crawl_import_wants(const struct crawl *cr);
 /* `http`: the answer's status. *out is filled for IMPORT_WANTED. */
 MUST_USE status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, wall_ms at, unsigned http,
                                    struct crawl_import_page *out, crawl_import_verdict *verdict);
+/* Whether the folder's copy is what a visit at `at` found, be that visit in the folder or not. */
+MUST_USE status crawl_import_is_copy_of(struct crawl *cr, struct crawl_import_page *p, wall_ms at, bool *is_of);
 MUST_USE status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r);
 /* Everything is durable and searchable. crawl_failure tells what went wrong, here and in the others. */
 MUST_USE status crawl_import_end(struct crawl *cr);

@@ -17,12 +17,14 @@
 #define CHECKPOINT_JOURNAL_BYTES (256u << 20) /* as of a crawl that runs */
 #define WAIT_MS 5
 #define STALL_WAIT_MS 1000
+#define DATES_DIFFER_MS 60000          /* of a visit: the end of the answer here, the request in an archive */
 #define READINGS_MAX 4                 /* PDFs at once, if there are as many processors */
 #define READINGS_BYTES_MAX (64u << 20) /* of PDFs that wait */
 
 struct import {
-    struct store *reader;       /* owned: what the writer has committed */
-    struct table pending;       /* key -> standing, packed: what it may not have committed */
+    struct store *reader; /* owned: what the writer has committed */
+    struct table pending; /* key -> standing, in standings: what it may not have committed */
+    struct arena standings;
     struct arena arena;         /* of the URL at hand */
     struct loop *loop;          /* owned: of the next */
     struct reader *pdfs;        /* owned; NULL until there is one to read */
@@ -33,23 +35,13 @@ struct import {
 /* What is known of a page. */
 struct standing {
     wall_ms at;
-    bool is_good;  /* the last visit found it */
-    bool has_copy; /* some visit did */
-    bool is_left;  /* a PDF that nobody has read yet */
-    bool is_bare;  /* its text is not in the folder: there was no index, or it was lost */
+    bool is_good;                  /* the last visit found it */
+    bool has_copy;                 /* some visit did, and none since then found it gone or moved */
+    bool is_left;                  /* a PDF that nobody has read yet */
+    bool is_bare;                  /* its text is not in the folder: there was no index, or it was lost */
+    wall_ms copy_from, copy_until; /* the first and the last visit that found this copy */
+    bool is_from_late;             /* the store may know an earlier one */
 };
-
-static void *standing_pack(const struct standing *s)
-{
-    uint64_t at = s->at > 0 ? (uint64_t)s->at : 0;
-    return (void *)(uintptr_t)(at << 3 | (s->is_good ? 4 : 0) | (s->has_copy ? 2 : 0) | 1);
-}
-
-static struct standing standing_unpack(const void *packed)
-{
-    uint64_t v = (uintptr_t)packed;
-    return (struct standing){.at = (wall_ms)(v >> 3), .is_good = v & 4, .has_copy = v & 2};
-}
 
 static void wait_ms(int ms)
 {
@@ -65,7 +57,9 @@ static status read_standing(void *arg, const struct page *p)
     visit_outcome o = (visit_outcome)p->outcome;
     *s = (struct standing){.at = p->at,
                            .is_good = o == VISIT_NEW || o == VISIT_CHANGED || o == VISIT_UNCHANGED,
-                           .has_copy = p->good_at != 0};
+                           .copy_from = p->changed_at,
+                           .copy_until = p->good_at};
+    s->has_copy = s->is_good || (p->good_at && (o == VISIT_ERROR || o == VISIT_REFUSED));
     s->is_bare = s->is_good && !p->content && p->digest && !(p->page_flags & PAGE_NOINDEX);
     s->is_left =
         s->is_good && !p->text_bytes && !p->reason.n && document_kind_of(p->content_type, p->url) == DOCUMENT_PDF;
@@ -74,10 +68,10 @@ static status read_standing(void *arg, const struct page *p)
 
 static status look_up(struct crawl *cr, uint64_t key, struct standing *out)
 {
-    const void *packed = table_get(&cr->import->pending, key);
-    if (!packed)
+    const struct standing *pending = table_get(&cr->import->pending, key);
+    if (!pending)
         return store_page_get(cr->import->reader, key, read_standing, out);
-    *out = standing_unpack(packed);
+    *out = *pending;
     return ST_OK;
 }
 
@@ -93,6 +87,14 @@ static bool is_older(const struct crawl *cr, const struct standing *s, wall_ms a
 {
     bool lacks = (s->is_left && cr->pdf_state == ST_OK) || (s->is_bare && cr->sink.has_contents);
     return at < s->at || (at == s->at && ((s->is_good && !lacks) || !is_good_status(http)));
+}
+
+static void tell_copy(const struct standing *s, struct crawl_import_page *out)
+{
+    out->has_copy = s->has_copy;
+    out->copy_from = s->copy_from;
+    out->copy_until = s->copy_until;
+    out->is_from_late = s->is_from_late;
 }
 
 status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, wall_ms at, unsigned http,
@@ -129,8 +131,7 @@ status crawl_import_check(struct crawl *cr, uint64_t channel, struct span url, w
     if (st != ST_OK)
         return st;
     out->is_known = true;
-    out->has_copy = s.has_copy;
-    out->known_at = s.at;
+    tell_copy(&s, out);
     *verdict = is_older(cr, &s, at, http) ? IMPORT_OLDER : IMPORT_WANTED;
     return ST_OK;
 }
@@ -241,8 +242,10 @@ static status settle(struct crawl *cr)
     writer_put(cr->writer, &cr->shards[0].batch);
     if (st == ST_OK)
         st = writer_settle(cr->writer);
-    if (st == ST_OK)
+    if (st == ST_OK) {
         table_done(&cr->import->pending);
+        arena_reset(&cr->import->standings);
+    }
     return st;
 }
 
@@ -282,9 +285,55 @@ static void visit(struct crawl *cr, const struct crawl_import_page *p, const str
     visit_read(cr, j, r);
 }
 
+status crawl_import_is_copy_of(struct crawl *cr, struct crawl_import_page *p, wall_ms at, bool *is_of)
+{
+    struct standing s = {0};
+    status st = ST_OK;
+    if (p->has_copy && p->is_from_late && at < p->copy_from - DATES_DIFFER_MS) {
+        st = settle(cr);
+        if (st == ST_OK)
+            st = look_up(cr, p->key, &s);
+        if (st == ST_OK)
+            tell_copy(&s, p);
+    }
+    *is_of = st == ST_OK && p->has_copy && p->copy_from - DATES_DIFFER_MS <= at && at <= p->copy_until;
+    return st;
+}
+
+/* What is known of the page after the answer `r`. */
+static struct standing standing_after(const struct crawl_import_page *p, const struct fetch_result *r)
+{
+    visit_outcome o = visit_outcome_of(false, r->st, (unsigned)r->http_status);
+    struct standing s = {.at = p->at,
+                         .is_good = o == VISIT_NEW || o == VISIT_UNCHANGED,
+                         .has_copy = p->has_copy && o != VISIT_GONE && o != VISIT_REDIRECT,
+                         .copy_from = p->copy_from,
+                         .copy_until = p->copy_until,
+                         .is_from_late = p->is_from_late};
+    if (o == VISIT_NEW) { /* or the one that was there: the store knows */
+        s.copy_from = p->at;
+        s.is_from_late = true;
+    }
+    if (s.is_good) {
+        s.has_copy = true;
+        s.copy_until = p->at;
+    }
+    return s;
+}
+
+static void note_pending(struct import *im, const struct crawl_import_page *p, const struct fetch_result *r)
+{
+    struct standing *s = table_get(&im->pending, p->key);
+    if (!s) {
+        s = arena_alloc(&im->standings, sizeof(*s));
+        table_put(&im->pending, p->key, s);
+    }
+    *s = standing_after(p, r);
+}
+
 status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const struct fetch_result *r)
 {
-    bool is_new, is_good = r->st == ST_OK && (is_good_status((unsigned)r->http_status) || r->http_status == 304);
+    bool is_new;
     if (cr->import->reading_count)
         loop_turn(cr->import->loop);
     if (is_reading(cr->import, p->key))
@@ -292,8 +341,7 @@ status crawl_import(struct crawl *cr, const struct crawl_import_page *p, const s
     status st = crawl_note_urls(cr, &p->key, 1, &is_new);
     if (st != ST_OK)
         return st;
-    struct standing s = {.at = p->at, .is_good = is_good, .has_copy = p->has_copy || is_good};
-    table_put(&cr->import->pending, p->key, standing_pack(&s));
+    note_pending(cr->import, p, r);
     frontier_skip(cr->shards[route_host(cr->route, p->host)].frontier, p->key);
     visit(cr, p, r);
     drain(cr);
@@ -319,6 +367,7 @@ status crawl_import_begin(struct crawl *cr)
 {
     cr->import = mem_alloc(sizeof(*cr->import));
     arena_init(&cr->import->arena);
+    arena_init(&cr->import->standings);
     cr->import->loop = loop_new();
     status st = sweep(cr); /* what an import that was killed had brought */
     if (st == ST_OK)
@@ -344,6 +393,7 @@ void import_free(struct import *im)
     reader_free(im->pdfs);
     loop_free(im->loop);
     table_done(&im->pending);
+    arena_done(&im->standings);
     arena_done(&im->arena);
     free(im);
 }

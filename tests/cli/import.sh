@@ -126,6 +126,38 @@ for profile in identical-payload-digest server-not-modified; do
     holds "revisit_of_a_version_that_comes_later_$profile" '.title == "The new one" and .fetched == "2020-01-03T00:00:00Z"'
 done
 
+# A page that had another version since the revisit's original is not known to be the one it found; nor is one that has
+# gone since. What stands there still is.
+gone() { # DATE
+    rec response "$1" 'application/http; msgtype=response' http://example.org/v '' "HTTP/1.1 404 Not Found$nl$nl" |
+        sed "s/2020-01-02T03:04:05Z/2020-01-0$1T00:00:00Z/"
+}
+at 2 response '' '<title>The new one</title><p>Other words' >"$tmp/v6.warc"
+for profile in identical-payload-digest server-not-modified; do
+    for n in 4 5; do
+        at $n revisit "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/$profile$nl$refers 2020-01-01T00:00:00Z$nl" '' >"$tmp/v$n.warc"
+    done
+    gone 3 >"$tmp/v3.warc"
+    rm -rf "$tmp/v"
+    for n in 1 6; do run import --data "$tmp/v" --quiet "$tmp/v$n.warc"; done
+    run import --data "$tmp/v" --json "$tmp/v4.warc"
+    holds "revisit_of_the_version_before_$profile" '.no_original == 1 and .taken == 0'
+    rm -rf "$tmp/v"
+    for n in 1 3; do run import --data "$tmp/v" --quiet "$tmp/v$n.warc"; done
+    run import --data "$tmp/v" --json "$tmp/v4.warc"
+    holds "revisit_of_a_page_that_has_gone_$profile" '.no_original == 1 and .pages == 0'
+    rm -rf "$tmp/v"
+    run import --data "$tmp/v" --quiet "$tmp/v1.warc"
+    run import --data "$tmp/v" --json "$tmp/v4.warc" "$tmp/v5.warc"
+    holds "revisits_of_what_stands_there_$profile" '.no_original == 0 and .not_modified == 2'
+    # The same version again, of a response without a digest, in the same command.
+    rm -rf "$tmp/v"
+    run import --data "$tmp/v" --quiet "$tmp/v1.warc"
+    at 3 response '' '<title>The old one</title><p>Words' >"$tmp/v3.warc"
+    run import --data "$tmp/v" --json "$tmp/v3.warc" "$tmp/v4.warc"
+    holds "revisit_of_a_version_that_came_again_$profile" '.no_original == 0 and .not_modified == 1'
+done
+
 # What a revisit says of an error or a redirect needs no body.
 profile="WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest$nl"
 is_still() { # NAME DATE STATUS-AND-HEADERS FILTER
