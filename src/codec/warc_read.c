@@ -9,6 +9,7 @@
 #include "codec/member_read.h"
 #include "codec/warc_head.h"
 
+#define GAP_BYTES_MAX (64u << 10)   /* of line ends after a record that may be read again */
 #define AGAIN_BYTES_FREE (1u << 20) /* read again, beside what came: hostile files shall not take for ever */
 
 typedef enum read_state {
@@ -38,12 +39,13 @@ struct warc_reader {
     /* The record at hand, or ready. */
     struct warc_record now;
     bool is_ready;
-    struct buf head, block; /* its texts */
-    char gap[8];            /* line ends after it: two, if all is well */
-    size_t gap_n;
-    uint64_t left;        /* of the block */
-    struct buf again_buf; /* plain bytes to be read a second time */
-    struct buf first;     /* of a member, until it is clear what they begin */
+    struct buf head, block;          /* its texts */
+    uint64_t block_at, block_inside; /* of the block's first byte */
+    struct buf gap;                  /* line ends after it: two, if all is well */
+    uint64_t left;                   /* of the block */
+    struct buf again_buf;            /* plain bytes to be read a second time */
+    uint64_t again_inside;           /* of their first one */
+    struct buf first;                /* of a member, until it is clear what they begin */
 };
 
 /* ---- what comes out ---- */
@@ -102,7 +104,9 @@ static void begin_block(struct warc_reader *r)
     r->left = n->block_bytes;
     n->is_cut = n->block_bytes > r->block_max;
     buf_clear(&r->block);
-    r->gap_n = 0;
+    buf_clear(&r->gap);
+    r->block_at = r->member_at;
+    r->block_inside = r->plain;
     r->state = STATE_BLOCK;
     if (!r->left) {
         r->is_ready = true;
@@ -168,6 +172,23 @@ static bool take_arc(struct warc_reader *r)
     return true;
 }
 
+/* Does the block end inside the first line of another record, which `line` goes on with? Then where; else 0. */
+static size_t split_line(const struct warc_reader *r)
+{
+    struct buf whole = {0};
+    size_t at = r->block.n;
+    while (at > 0 && r->block.p[at - 1] != '\n' && r->block.n - at < sizeof("WARC/1.1"))
+        at--;
+    if (at == 0 || r->block.p[at - 1] != '\n' || r->gap.n)
+        return 0;
+    buf_put(&whole, span_from(buf_span(&r->block), at));
+    buf_put(&whole, buf_span(&r->line));
+    if (!span_starts(buf_span(&whole), SPAN("WARC/")) || !warc_line_begins(buf_span(&whole)))
+        at = 0;
+    buf_done(&whole);
+    return at;
+}
+
 /* Where another record begins in the block that was read to its end, and beyond its record's; 0: nowhere. */
 static size_t swallowed(const struct warc_reader *r)
 {
@@ -177,7 +198,7 @@ static size_t swallowed(const struct warc_reader *r)
         if (span_starts(line, SPAN("WARC/")) && warc_line_begins(line))
             return at + 1;
     }
-    return 0;
+    return split_line(r);
 }
 
 /* No record begins where the last one should end: perhaps it took in more than is its own. True: it did, and what it
@@ -185,7 +206,7 @@ static size_t swallowed(const struct warc_reader *r)
 static bool give_back(struct warc_reader *r)
 {
     bool is_held = r->now.block_bytes - r->left == r->block.n;
-    if (!r->is_ready || r->now.is_arc || !is_held || r->again > r->came + AGAIN_BYTES_FREE)
+    if (!r->is_ready || r->now.is_arc || !is_held || r->gap.n >= GAP_BYTES_MAX || r->again > r->came + AGAIN_BYTES_FREE)
         return false;
     r->again += r->block.n;
     size_t at = swallowed(r);
@@ -193,9 +214,10 @@ static bool give_back(struct warc_reader *r)
         return false;
     buf_clear(&r->again_buf);
     buf_put(&r->again_buf, span_from(buf_span(&r->block), at));
-    r->line_inside -= r->again_buf.n < r->line_inside ? r->again_buf.n : r->line_inside;
-    buf_put(&r->again_buf, span_of(r->gap, r->gap_n));
+    buf_put(&r->again_buf, buf_span(&r->gap));
     buf_put(&r->again_buf, buf_span(&r->line));
+    r->member_at = r->block_at; /* members that began since then are not told apart any more */
+    r->again_inside = r->block_inside + at;
     r->block.n = at;
     r->now.is_short = true;
     problem(r, r->now.at, "it says that it is longer than it is");
@@ -272,8 +294,8 @@ static void read_line(struct warc_reader *r, struct span *in)
         size_t n = 0;
         while (n < in->n && (in->p[n] == '\r' || in->p[n] == '\n'))
             n++;
-        for (size_t i = 0; r->is_ready && i < n && r->gap_n < sizeof(r->gap); i++)
-            r->gap[r->gap_n++] = in->p[i];
+        if (r->is_ready)
+            buf_put(&r->gap, span_cut(*in, 0, n < GAP_BYTES_MAX - r->gap.n ? n : GAP_BYTES_MAX - r->gap.n));
         skip_bytes(r, in, n);
         here(r);
         if (!in->n)
@@ -315,7 +337,7 @@ static void read_plain(struct warc_reader *r, struct span in)
             own = r->again_buf;
             r->again_buf = (struct buf){0};
             in = buf_span(&own);
-            r->plain = r->line_inside;
+            r->plain = r->again_inside;
         }
         if (r->state == STATE_LINE)
             read_line(r, &in);
@@ -357,15 +379,33 @@ static beginning what_begins(const struct warc_reader *r, struct span plain)
     return arc_line_read(span_cut(plain, 0, end), &ignored) != ARC_NO ? BEGINS_RECORD : BEGINS_NOTHING;
 }
 
-/* A member that begins with a record ends the one before it, whatever that says. */
+/* What is open ends here, whatever it says. */
+static void end_open(struct warc_reader *r, const char *block, const char *head)
+{
+    while (r->st == ST_OK) {
+        if (r->again_buf.n) {
+            read_plain(r, (struct span){0});
+        } else if (r->state == STATE_BLOCK) {
+            r->is_ready = true;
+            if (!give_back(r))
+                cut_short(r, block);
+        } else if (r->state == STATE_LINE && r->line.n) { /* a last line without an end */
+            take_line(r);
+        } else {
+            break;
+        }
+    }
+    if (r->state == STATE_HEAD)
+        lose(r, head);
+}
+
+/* A member that begins with a record ends the one before it. */
 static void end_before(struct warc_reader *r)
 {
-    if (r->state == STATE_BLOCK)
-        cut_short(r, "its member ends before it does");
-    else if (r->state == STATE_HEAD)
-        lose(r, "its member ends before its head does");
-    else if (r->line.n)
-        take_line(r);
+    uint64_t at = r->member_at;
+    end_open(r, "its member ends before it does", "its member ends before its head does");
+    r->member_at = at; /* what was read again was before it */
+    r->plain = 0;
     r->is_mid_line = false;
 }
 
@@ -450,6 +490,7 @@ void warc_reader_free(struct warc_reader *r)
     buf_done(&r->line);
     buf_done(&r->head);
     buf_done(&r->block);
+    buf_done(&r->gap);
     buf_done(&r->again_buf);
     buf_done(&r->first);
     free(r);
@@ -472,19 +513,7 @@ status warc_reader_end(struct warc_reader *r)
     if (r->st != ST_OK)
         return r->st;
     member_reader_end(r->members);
-    if (r->state == STATE_LINE && r->line.n) { /* a last line without an end */
-        buf_putc(&r->line, '\n');
-        take_line(r);
-    }
-    while (r->state == STATE_BLOCK && r->st == ST_OK) {
-        r->is_ready = true;
-        if (give_back(r))
-            read_plain(r, (struct span){0});
-        else
-            cut_short(r, "the file ends before it does");
-    }
-    if (r->state == STATE_HEAD)
-        lose(r, "the file ends before its head does");
+    end_open(r, "the file ends before it does", "the file ends before its head does");
     deliver(r);
     return r->st == ST_OK && !r->has_any ? ST_INVALID : r->st;
 }

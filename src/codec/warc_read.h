@@ -34,7 +34,7 @@ struct warc_record {
     warc_type type;
     bool is_arc;
     uint64_t at;     /* where its member begins in the file; of a plain file where itself does */
-    uint64_t inside; /* plain bytes of that member before it; 0: reading may begin at `at` */
+    uint64_t inside; /* plain bytes from there to it; 0: reading may begin at `at` */
     struct span url; /* target, without angle brackets; may be empty, or no URL at all */
     wall_ms date;    /* -1: none, or none that can be read */
     struct span id, concurrent_to, refers_to_url, refers_to_date, profile, address, content_type, truncated,

@@ -284,6 +284,62 @@ static void make_members(struct buf *out, size_t at[4], void (*put)(struct buf *
     at[3] = out->n;
 }
 
+/* A length that takes in anything of the records after it, up to more than all of them: those come out as they are,
+ * from where they are. One of them has more empty lines than stand between records. */
+static void records_that_a_wrong_length_took_in_have_their_places(void **state)
+{
+    (void)state;
+    static const char lines[] = "many\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\nlines";
+    struct buf tail = {0};
+    char length[16];
+    snprintf(length, sizeof(length), "%zu", sizeof(lines) - 1);
+    put_record(&tail, "http://a/2", length, lines);
+    size_t third = tail.n;
+    put_record(&tail, "http://a/3", "2", "hi");
+    for (size_t more = 0; more < tail.n + 20; more++) {
+        struct buf f = {0}, want = {0}, packed = {0};
+        bool is_believed = (more >= third && more <= third + 4) || (more >= tail.n && more <= tail.n + 4);
+        if (is_believed) /* a record follows, or the end of the file */
+            continue;
+        snprintf(length, sizeof(length), "%03zu", more + 2);
+        put_record(&f, "http://a/0", "2", "hi");
+        put_record(&f, "http://a/1", length, "hi");
+        size_t second = f.n;
+        buf_put(&f, buf_span(&tail));
+        put_gzip(&packed, buf_span(&f));
+        for (int is_packed = 0; is_packed < 2; is_packed++)
+            for (size_t piece = 1; piece < 2000; piece *= 11) {
+                struct heard h = {.has_places = true};
+                buf_clear(&want);
+                buf_printf(&want,
+                           is_packed ? "0+%zu " RES "http://a/2 25 of 25 - -\n0+%zu " RES "http://a/3 2 of 2 - -\n"
+                                     : "%zu+0 " RES "http://a/2 25 of 25 - -\n%zu+0 " RES "http://a/3 2 of 2 - -\n",
+                           second, second + third);
+                CHECK_STATUS(length, hear(buf_span(is_packed ? &packed : &f), piece, 0, &h), ST_OK);
+                if (!span_ends(buf_span(&h.text), buf_span(&want)))
+                    fail_msg("length %s, pieces of %zu: got\n%swant\n%s", length, piece, buf_cstr(&h.text),
+                             buf_cstr(&want));
+                buf_done(&h.text);
+            }
+        buf_clear(&packed);
+        for (size_t at = 0; at < f.n; at += 74)
+            put_gzip(&packed, span_cut(buf_span(&f), at, 74));
+        struct heard h = {0};
+        size_t end = second - 4 + more;
+        struct span after = span_cut(buf_span(&f), end, 74 - end % 74);
+        bool ends_with_member = end % 74 == 0 || span_trim(after).n == 0; /* which bears the length out */
+        CHECK_STATUS(length, hear(buf_span(&packed), 100, 0, &h), ST_OK);
+        if (!ends_with_member &&
+            !span_ends(buf_span(&h.text), SPAN(RES "http://a/2 25 of 25 - -\n" RES "http://a/3 2 of 2 - -\n")))
+            fail_msg("length %s, small members: got\n%s", length, buf_cstr(&h.text));
+        buf_done(&h.text);
+        buf_done(&packed);
+        buf_done(&want);
+        buf_done(&f);
+    }
+    buf_done(&tail);
+}
+
 #define R1 RES "http://a/1 30 of 30 - -\n"
 #define R2 RES "http://a/2 30 of 30 - -\n"
 #define R3 RES "http://a/3 30 of 30 - -\n"
@@ -524,6 +580,7 @@ int main(void)
         cmocka_unit_test(what_is_between_records_is_passed_over),
         cmocka_unit_test(lengths_that_are_wrong_cost_one_record),
         cmocka_unit_test(a_file_that_ends_inside_a_record_says_so),
+        cmocka_unit_test(records_that_a_wrong_length_took_in_have_their_places),
         cmocka_unit_test(members_are_read_and_their_places_told),
         cmocka_unit_test(one_member_may_hold_all_and_records_may_be_cut_by_members),
         cmocka_unit_test(a_damaged_member_costs_no_other),
