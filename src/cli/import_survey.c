@@ -9,7 +9,7 @@
 #include "io/entropy.h"
 #include "web/url.h"
 
-#define BLOCK_BYTES 1024 /* of a record: enough to see what a request asks for, and what metadata say */
+#define WAY_BYTES 1024 /* of a metadata record: enough to see what it says */
 #define DEPTH_MAX 1000
 #define HOPS_MAX UINT8_MAX
 
@@ -83,7 +83,7 @@ static void read_path(struct span path, unsigned *depth, unsigned *hops)
 
 static void note_way(struct import_survey *s, const struct warc_record *r)
 {
-    struct span rest = r->block, line;
+    struct span rest = span_cut(r->block, 0, WAY_BYTES), line;
     unsigned depth = 0, hops = 0;
     uint64_t v;
     bool has_any = false;
@@ -152,7 +152,8 @@ static status feed(void *arg, struct span piece)
 
 static status look_through(struct look *l, const struct import_file *f, struct import_meter *meter)
 {
-    const struct warc_reader_opts o = {.block_max = BLOCK_BYTES, .no_digests = true};
+    /* As much is held as when they are taken: it decides which records come out after a wrong length. */
+    const struct warc_reader_opts o = {.no_digests = true};
     l->reader = warc_reader_new(&o, &(struct warc_events){on_record, on_problem, l});
     status st = import_file_read(f, 0, UINT64_MAX, meter, feed, l);
     if (st == ST_OK)

@@ -84,6 +84,14 @@ run export --data "$tmp/d" --states
 holds distance_from_a_seed '.state.depth == 2'
 takes no_links 1 '.pages == 1 and .queued == 0' --depth 0 "$tmp/crawler.warc"
 
+# The first look judges records as the second one does: what a wrong length took in is of the channel too.
+filler=$(printf '<p>Words of it%.0s' $(seq 200))
+{
+    rec response 1 'application/http; msgtype=response' http://a.example/ '' "$page$filler" | sed 's/^Content-Length: ./&9/'
+    rec response 2 'application/http; msgtype=response' http://b.example/ '' "$page$filler"
+} >"$tmp/long.warc"
+takes a_site_in_a_block_that_is_too_long 1 '.pages == 1 and .bad == 1 and .out_of_scope == 0' "$tmp/long.warc"
+
 # Revisits of a body that stands in the middle of a member: whoever packs an archive as a whole has only such.
 digest=$(printf '<title>One</title><p>Words of one <a href=/next>next</a>' | sha1sum | cut -d ' ' -f 1)
 one="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl<title>One</title><p>Words of one <a href=/next>next</a>"
