@@ -125,7 +125,7 @@ static status on_record(void *self, const struct warc_record *r)
         s->order[l->file].begins = r->date;
     if (is_page_type(r->type))
         note_site(s, &l->arena, r->url);
-    bool has_body = (r->type == WARC_TYPE_RESPONSE || r->type == WARC_TYPE_RESOURCE) && !r->is_short;
+    bool has_body = (r->type == WARC_TYPE_RESPONSE || r->type == WARC_TYPE_RESOURCE) && !r->is_short && !r->is_damaged;
     if (has_body && r->payload_digest_text.n)
         note_body(s, l->file, r);
     if (r->type == WARC_TYPE_REQUEST && !span_starts_nocase(r->block, SPAN("GET "))) {

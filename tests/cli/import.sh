@@ -118,6 +118,15 @@ done
 } | gzip >"$tmp/later.warc.gz"
 takes originals_in_another_file 0 '.taken == 4 and .known == 3 and .no_original == 0' "$tmp/later.warc.gz" "$tmp/whole.warc.gz"
 
+# A damaged record is no original: the one before it is.
+{
+    original one | gzip
+    original two | gzip | head -c -8
+    printf 12345678
+    again after | gzip
+} >"$tmp/damaged.warc.gz"
+takes originals_are_not_damaged 1 '.taken == 2 and .bad == 1 and .no_original == 0' "$tmp/damaged.warc.gz"
+
 # Versions of a page, one a command and not in their order: a revisit makes no older copy fresh.
 at() { # DATE TYPE MORE BODY
     text="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl$4"
