@@ -12,19 +12,32 @@ void import_later_done(struct import_later *l)
 static struct warc_record copy_of(struct arena *a, const struct warc_record *r)
 {
     struct warc_record c = *r;
-    struct span *const texts[] = {
-        &c.url,     &c.id,           &c.concurrent_to, &c.refers_to_url,     &c.refers_to_date, &c.profile,
-        &c.address, &c.content_type, &c.truncated,     &c.block_digest_text, &c.block,          &c.payload_digest_text};
+    struct span *const texts[] = {&c.url,
+                                  &c.id,
+                                  &c.refers_to_url,
+                                  &c.refers_to_date,
+                                  &c.profile,
+                                  &c.address,
+                                  &c.content_type,
+                                  &c.truncated,
+                                  &c.block_digest_text,
+                                  &c.block,
+                                  &c.payload_digest_text};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = arena_copy(a, *texts[i]);
+    for (size_t i = 0; i < c.concurrent_count; i++)
+        c.concurrent_to[i] = arena_copy(a, c.concurrent_to[i]);
     return c;
 }
 
 static size_t bytes_of(const struct warc_record *r)
 {
-    return sizeof(struct later_revisit) + r->url.n + r->id.n + r->concurrent_to.n + r->refers_to_url.n +
-           r->refers_to_date.n + r->profile.n + r->address.n + r->content_type.n + r->truncated.n +
-           r->block_digest_text.n + r->block.n + r->payload_digest_text.n;
+    size_t concurrent = 0;
+    for (size_t i = 0; i < r->concurrent_count; i++)
+        concurrent += r->concurrent_to[i].n;
+    return sizeof(struct later_revisit) + concurrent + r->url.n + r->id.n + r->refers_to_url.n + r->refers_to_date.n +
+           r->profile.n + r->address.n + r->content_type.n + r->truncated.n + r->block_digest_text.n + r->block.n +
+           r->payload_digest_text.n;
 }
 
 bool import_later_add(struct import_later *l, const struct sip_key *key, const struct warc_record *r)

@@ -100,8 +100,10 @@ static void note_way(struct import_survey *s, const struct warc_record *r)
         else if (is_hops && span_u64(value, HOPS_MAX, &v))
             hops = (unsigned)v;
     }
-    if (has_any && r->concurrent_to.n && s->ways.n < SURVEY_WAYS_MAX && depth <= DEPTH_MAX && hops <= HOPS_MAX)
-        table_put(&s->ways, siphash(&s->key, r->concurrent_to), (void *)(uintptr_t)(depth << 16 | hops << 1 | 1));
+    if (!has_any || depth > DEPTH_MAX || hops > HOPS_MAX)
+        return;
+    for (size_t i = 0; i < r->concurrent_count && s->ways.n < SURVEY_WAYS_MAX; i++)
+        table_put(&s->ways, siphash(&s->key, r->concurrent_to[i]), (void *)(uintptr_t)(depth << 16 | hops << 1 | 1));
 }
 
 /* ---- records ---- */
@@ -130,7 +132,8 @@ static status on_record(void *self, const struct warc_record *r)
         note_body(s, l->file, r);
     if (r->type == WARC_TYPE_REQUEST && !span_starts_nocase(r->block, SPAN("GET "))) {
         note_id(s, r->id);
-        note_id(s, r->concurrent_to);
+        for (size_t i = 0; i < r->concurrent_count; i++)
+            note_id(s, r->concurrent_to[i]);
     }
     if (r->type == WARC_TYPE_METADATA)
         note_way(s, r);
@@ -246,6 +249,8 @@ bool import_survey_is_not_get(const struct import_survey *s, const struct warc_r
 {
     if (!s->not_get.n)
         return false;
-    return (r->id.n && table_get(&s->not_get, siphash(&s->key, r->id))) ||
-           (r->concurrent_to.n && table_get(&s->not_get, siphash(&s->key, r->concurrent_to)));
+    bool is = r->id.n && table_get(&s->not_get, siphash(&s->key, r->id));
+    for (size_t i = 0; !is && i < r->concurrent_count; i++)
+        is = table_get(&s->not_get, siphash(&s->key, r->concurrent_to[i]));
+    return is;
 }

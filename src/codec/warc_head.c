@@ -65,7 +65,6 @@ static void take_field(struct warc_record *r, struct fields *f, struct span name
                  {"WARC-Target-URI", &f->url},
                  {"WARC-Segment-Number", &f->segment},
                  {"WARC-Record-ID", &r->id},
-                 {"WARC-Concurrent-To", &r->concurrent_to},
                  {"WARC-Refers-To-Target-URI", &r->refers_to_url},
                  {"WARC-Refers-To-Date", &r->refers_to_date},
                  {"WARC-Profile", &r->profile},
@@ -79,6 +78,9 @@ static void take_field(struct warc_record *r, struct fields *f, struct span name
             *known[i].to = value; /* the first one counts */
             return;
         }
+    /* The one field that may come more than once. */
+    if (span_is_nocase(name, "WARC-Concurrent-To") && value.n && r->concurrent_count < WARC_CONCURRENT_MAX)
+        r->concurrent_to[r->concurrent_count++] = value;
 }
 
 status warc_head_read(char *head, size_t n, struct warc_record *out, const char **why)

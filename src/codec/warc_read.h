@@ -14,6 +14,7 @@
 #define WARC_HEAD_MAX (64u << 10)      /* header lines of a record */
 #define WARC_RECORD_MAX (1ull << 50)   /* what a length may say */
 #define WARC_BLOCK_DEFAULT (24u << 20) /* of a block held: head and body of an answer, with chunks */
+#define WARC_CONCURRENT_MAX 16         /* records that one says it belongs to; more are not held */
 #define WARC_NO_RECORD_MAX (16u << 20) /* a file that has no record so far is none of records */
 
 typedef enum warc_type {
@@ -37,8 +38,10 @@ struct warc_record {
     uint64_t inside; /* plain bytes from there to it; 0: reading may begin at `at` */
     struct span url; /* target, without angle brackets; may be empty, or no URL at all */
     wall_ms date;    /* -1: none, or none that can be read */
-    struct span id, concurrent_to, refers_to_url, refers_to_date, profile, address, content_type, truncated,
-        block_digest_text, payload_digest_text;
+    struct span concurrent_to[WARC_CONCURRENT_MAX];
+    size_t concurrent_count;
+    struct span id, refers_to_url, refers_to_date, profile, address, content_type, truncated, block_digest_text,
+        payload_digest_text;
     struct span block;    /* as much of it as is held */
     uint64_t block_bytes; /* as the head says */
     bool is_cut;          /* the block is longer than what is held */

@@ -92,6 +92,14 @@ filler=$(printf '<p>Words of it%.0s' $(seq 200))
 } >"$tmp/long.warc"
 takes a_site_in_a_block_that_is_too_long 1 '.pages == 1 and .bad == 1 and .out_of_scope == 0' "$tmp/long.warc"
 
+# A request may belong to several records.
+{
+    rec response 2 'application/http; msgtype=response' http://example.org/form '' "$page"
+    rec response 3 'application/http; msgtype=response' http://example.org/page '' "$page"
+    rec request 4 'application/http; msgtype=request' http://example.org/form "WARC-Concurrent-To: <urn:x:1>${nl}WARC-Concurrent-To: <urn:x:2>$nl" "POST /form HTTP/1.1$nl$nl"
+} >"$tmp/post.warc"
+takes an_answer_to_a_request_of_several_records 0 '.pages == 1 and .no_page == 1' "$tmp/post.warc"
+
 # Revisits of a body that stands in the middle of a member: whoever packs an archive as a whole has only such.
 digest=$(printf '<title>One</title><p>Words of one <a href=/next>next</a>' | sha1sum | cut -d ' ' -f 1)
 one="HTTP/1.1 200 OK${nl}Content-Type: text/html$nl$nl<title>One</title><p>Words of one <a href=/next>next</a>"

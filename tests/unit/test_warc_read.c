@@ -205,6 +205,39 @@ static void heads_are_read_in_any_spelling(void **state)
         check_file(cases[i].label, span_str(cases[i].file), ST_OK, cases[i].text);
 }
 
+static status count_concurrent(void *self, const struct warc_record *r)
+{
+    size_t *count = self;
+    *count = r->concurrent_count;
+    for (size_t i = 0; i < r->concurrent_count; i++)
+        CHECK("in order", r->concurrent_to[i].n == 1 && (size_t)(r->concurrent_to[i].p[0] - 'a') == i);
+    return ST_OK;
+}
+
+static void ignore_problem(void *self, uint64_t at, const char *what)
+{
+}
+
+static void a_record_may_belong_to_several(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < WARC_CONCURRENT_MAX + 3; n++) {
+        struct buf f = {0};
+        size_t count = 99;
+        const struct warc_reader_opts o = {0};
+        struct warc_reader *r = warc_reader_new(&o, &(struct warc_events){count_concurrent, ignore_problem, &count});
+        buf_puts(&f, "WARC/1.1\r\nWARC-Type: request\r\n");
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&f, "WARC-Concurrent-To: %c\r\n", (int)('a' + i));
+        buf_puts(&f, "Content-Length: 0\r\n\r\n");
+        CHECK_STATUS("feed", warc_reader_feed(r, buf_span(&f)), ST_OK);
+        CHECK_STATUS("end", warc_reader_end(r), ST_OK);
+        assert_int_equal(count, n < WARC_CONCURRENT_MAX ? n : WARC_CONCURRENT_MAX);
+        warc_reader_free(r);
+        buf_done(&f);
+    }
+}
+
 static void what_is_between_records_is_passed_over(void **state)
 {
     (void)state;
@@ -577,6 +610,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_of_other_tools_come_out),
         cmocka_unit_test(heads_are_read_in_any_spelling),
+        cmocka_unit_test(a_record_may_belong_to_several),
         cmocka_unit_test(what_is_between_records_is_passed_over),
         cmocka_unit_test(lengths_that_are_wrong_cost_one_record),
         cmocka_unit_test(a_file_that_ends_inside_a_record_says_so),
