@@ -195,7 +195,7 @@ static void read_back(struct told *t)
 }
 
 /* /1 has the body, /2 and /3 the same one, /2 is asked for once more and did not change: a file each. */
-static void write_same(member_kind kind)
+static void write_same_as(member_kind kind, warc_note_kind body, warc_note_kind same)
 {
     struct rng rng;
     struct warc_files *f = NULL;
@@ -229,17 +229,19 @@ static void write_same(member_kind kind)
         }
         buf_clear(&out);
         warc_put_capture(w, &c, &original.payload, i ? &original : NULL, &out);
-        struct warc_note note = {.kind = i ? WARC_NOTE_SAME : WARC_NOTE_BODY,
-                                 .payload = original.payload,
-                                 .url = c.url,
-                                 .at = c.at,
-                                 .end = out.n};
+        struct warc_note note = {
+            .kind = i ? same : body, .payload = original.payload, .url = c.url, .at = c.at, .end = out.n};
         CHECK_STATUS("append", warc_files_append(f, buf_span(&out), &note, 1), ST_OK);
     }
     warc_files_close(f);
     warc_writer_free(w);
     buf_done(&why);
     buf_done(&out);
+}
+
+static void write_same(member_kind kind)
+{
+    write_same_as(kind, WARC_NOTE_BODY, WARC_NOTE_SAME);
 }
 
 static bool is_first(void *arg, struct span url)
@@ -514,6 +516,14 @@ static void a_limit_counts_what_is_needed(void **state)
     check_expired("nothing fits", 1, "files 3 kept 0: 0 responses 0 revisits 0 problems");
 }
 
+static void the_body_of_an_error_stays_for_its_revisits(void **state)
+{
+    (void)state;
+    write_same_as(MEMBER_GZIP, WARC_NOTE_OTHER, WARC_NOTE_OTHER_SAME);
+    make_old(1);
+    check_expired("the one with the body", 0, "files 1 kept 1: 1 responses 3 revisits 0 problems");
+}
+
 static void a_damaged_file_stays_as_it_is(void **state)
 {
     (void)state;
@@ -544,6 +554,7 @@ int main(void)
         TEST_IN_FOLDER(what_younger_files_need_stays),
         TEST_IN_FOLDER(a_limit_counts_what_is_needed),
         TEST_IN_FOLDER(files_that_are_written_anew_are_as_old_as_they_were),
+        TEST_IN_FOLDER(the_body_of_an_error_stays_for_its_revisits),
         TEST_IN_FOLDER(a_damaged_file_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
