@@ -476,7 +476,6 @@ static status erase(struct apply *a, erase_fn *fn, void *arg, struct apply_erase
                            .feed = a->feed,
                            .dict = a->dict,
                            .progress = a->o.erasing,
-                           .erased = a->o.erased,
                            .progress_arg = a->o.progress_arg};
     struct erase_report r;
     status st = apply_commit(a);

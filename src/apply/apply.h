@@ -27,7 +27,6 @@ struct apply_opts {
     void (*progress)(void *arg, uint64_t done, uint64_t all); /* while an index is made anew; may be NULL */
     void *progress_arg;
     void (*erasing)(void *arg, const char *what, uint64_t done, uint64_t all); /* while pages are erased; may be NULL */
-    void (*erased)(void *arg, uint64_t key); /* told of every page that goes; may be NULL */
 };
 
 /* Pages that were taken out so that nothing of them is left on the disk. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pack.h"
 #include "base/table.h"
+#include "store/fleet.h"
 
 #define PENDING_SETTING "erase_pending" /* the keys of the pages that go, then of those that they link to */
 #define AT_ONCE (1u << 20)              /* pages: as many keys as a setting may well hold */
@@ -112,8 +113,6 @@ static status choose(void *arg, const struct page *p)
     e->list[e->count++] = (struct erased){p->key, p->fetch_number, p->content != 0};
     table_put(&e->keys, p->key, e);
     e->r->texts += p->content != 0;
-    if (e->o->erased)
-        e->o->erased(e->o->progress_arg, p->key);
     return ST_OK;
 }
 
@@ -238,9 +237,12 @@ static status take_out_of_index(struct eraser *e)
 static status remove_rows(struct eraser *e)
 {
     struct store *s = e->o->store;
+    bool is_crawled = !fleet_is_there(store_dir(s)); /* a coordinator asks for nothing itself */
     status st = store_begin(s);
     for (size_t i = 0; st == ST_OK && i < e->count; i++) {
         st = store_page_remove(s, e->list[i].key);
+        if (st == ST_OK && is_crawled)
+            st = store_unsee_put(s, e->list[i].key);
         if (i % TELL_EVERY == 0)
             tell(e, "page table", i, e->count);
     }

@@ -2,7 +2,8 @@
  * and what their links called other pages.
  *
  *     index, contents    the pages are gone, as if a visit had found them gone
- *     page table         rows are overwritten; what their links said of others is gathered anew without them
+ *     page table         rows are overwritten; what their links said of others is gathered anew without them; their
+ *                        keys stay until the crawl has unlearnt them (store_unsee_put)
  *     files              those of contents and index that had something of them are written anew
  *     dictionary         when it has bytes that no other page has, contents and index are made anew (remake.h)
  *
@@ -20,7 +21,6 @@ struct erase_opts {
     struct feed *feed;
     const struct zip_dict *dict;
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t all); /* may be NULL */
-    void (*erased)(void *arg, uint64_t key);                                    /* may be NULL */
     void *progress_arg;
 };
 

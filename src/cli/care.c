@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "apply/apply_sink.h"
-#include "base/pack.h"
 #include "cli/command.h"
 #include "cli/crawl_setup.h"
 #include "crawl/crawl.h"
@@ -51,11 +50,6 @@ static void on_erasing(void *arg, const char *what, uint64_t done, uint64_t all)
 static void on_making(void *arg, uint64_t done, uint64_t all)
 {
     meter_show(&((struct care *)arg)->meter, "index", done, all);
-}
-
-static void on_erased(void *arg, uint64_t key)
-{
-    pack_u64(&((struct care *)arg)->erased, key);
 }
 
 /* ---- opening ---- */
@@ -127,7 +121,6 @@ int care_apply(struct care *c)
                            .no_index = !has_index(c->dir),
                            .progress = on_making,
                            .erasing = on_erasing,
-                           .erased = on_erased,
                            .progress_arg = c};
     status st = apply_open(&o, &c->apply, &c->start, &why);
     meter_clear(&c->meter);
@@ -173,9 +166,6 @@ static status settle(struct care *c, struct span user_agent, struct buf *why)
     status st = crawl_open(&o, &cr, why);
     if (st != ST_OK)
         return st;
-    struct unpack u = unpack_of(buf_span(&c->erased));
-    while (!unpack_at_end(&u) && !u.bad)
-        crawl_unsee(cr, unpack_u64(&u));
     st = crawl_settle(cr);
     if (st != ST_OK)
         buf_put(why, crawl_failure(cr));
@@ -203,5 +193,4 @@ int care_settle(struct care *c)
 void care_done(struct care *c)
 {
     close_folder(c);
-    buf_done(&c->erased);
 }

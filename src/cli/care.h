@@ -20,7 +20,6 @@ struct care {
     struct apply *apply;    /* NULL until care_apply */
     struct apply_start start;
     struct meter meter;
-    struct buf erased; /* keys of pages that went, packed */
 };
 
 /* Opens the folder for writing; it must be there. Complains by itself; an exit code. */
@@ -29,8 +28,8 @@ int care_open(struct care *c, const char *what, const struct options *o);
 int care_apply(struct care *c);
 /* Near-duplicates, where they are not known any more: with pages that were taken out goes all that is known of them. */
 void care_find_alike(struct care *c);
-/* What waits and what is in journals is gone over too, by loading the crawl's state and writing it anew; pages that
- * went are new when a link leads to them again. Closes store and apply. */
+/* What waits and what is in journals is gone over too, by loading the crawl's state and writing it anew. Pages that
+ * went are new to whoever opens that, so nothing is lost by a failure before. Closes store and apply. */
 int care_settle(struct care *c);
 void care_done(struct care *c);
 

@@ -168,6 +168,8 @@ status crawl_open(const struct crawl_opts *opts, struct crawl **out, struct buf 
     for (size_t i = 0; st == ST_OK && i < cr->lane_count; i++)
         st = lane_share(cr, cr->lanes[i]);
     if (st == ST_OK)
+        st = unsee_load(cr);
+    if (st == ST_OK)
         st = refused_load(cr);
     uint64_t good = 0;
     if (st == ST_OK) /* for the page that tells site owners about us */
@@ -432,6 +434,7 @@ static void on_checkpoint_done(void *self, uint64_t generation)
 {
     struct crawl *cr = self;
     resume_settled(cr, generation);
+    unsee_settled(cr);
     atomic_store(&cr->is_checkpointing, false);
 }
 

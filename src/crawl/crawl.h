@@ -181,8 +181,6 @@ MUST_USE status crawl_capture(struct crawl *cr, uint64_t channel, bool is_wanted
 MUST_USE status crawl_refuse(struct crawl *cr, struct places *places);
 /* Takes pages of those places out of the store, for a sink that keeps no contents. Before crawl_run. */
 MUST_USE status crawl_erase_refused(struct crawl *cr);
-/* The page left the folder: found again, it is new. Before crawl_run. */
-void crawl_unsee(struct crawl *cr, uint64_t key);
 /* Telling holds the shards until the progress callback returns, or until here: what comes takes long. */
 void crawl_release(struct crawl *cr);
 /* Everything told so far is durable. ST_FULL: no space now, try again; any other failure ends the run. */

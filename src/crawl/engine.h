@@ -28,7 +28,8 @@
 #define CRAWL_ROBOTS_REDIRECTS_MAX 5
 #define CRAWL_ROBOTS_TTL_MS (24ll * 3600 * 1000)
 #define CRAWL_THIN_BYTES 200
-#define RECENT_LINKS 16384 /* a power of two */
+#define CRAWL_AWAY_MAX (1u << 20) /* URLs that left, some 32 MiB; beyond it they stay known */
+#define RECENT_LINKS 16384        /* a power of two */
 #define RECENT_NAMES 65536
 
 /* Record types of journal and checkpoint files: docs/formats/journal.md. */
@@ -151,9 +152,10 @@ struct crawl {
     struct table lane_at; /* id -> lane */
     pthread_mutex_t lane_lock;
     struct places *refused; /* owned: what is never asked for; NULL: nothing is. Changed with all shards held */
-    struct table away;      /* keys of URLs that left unvisited */
+    struct table away;      /* keys of URLs that left unvisited, or whose page was taken out */
     pthread_mutex_t away_lock;
     atomic_size_t away_count;
+    uint64_t unseen; /* the last that unsee_load has read, until it is dropped; 0: none */
     pthread_mutex_t journal_lock;
     uint64_t generation;
     atomic_uint_fast64_t next_fetch, good_pages, lent_pages;
@@ -229,6 +231,12 @@ void crawl_note_away(struct crawl *cr, uint64_t key); /* any thread */
 /* What the store remembers as forgotten is refused from the beginning. */
 MUST_USE status refused_load(struct crawl *cr);
 bool refused_has(const struct crawl *cr, const struct url *u);
+
+/* ---- unsee.c ---- */
+/* Pages that were taken out of the store are new from here on; the store keeps their keys until the next checkpoint is
+ * durable. Before the shards run. */
+MUST_USE status unsee_load(struct crawl *cr);
+void unsee_settled(struct crawl *cr); /* it is; the store is the caller's */
 
 /* ---- task.c ---- */
 /* The URL in its one form, in the arena; false when it is no http(s) URL of ours. */

@@ -10,8 +10,6 @@
 #include "crawl/engine.h"
 #include "web/facts.h"
 
-#define AWAY_MAX (1u << 20) /* keys remembered, some 32 MiB; beyond it URLs that left stay known */
-
 /* ---- channels ---- */
 
 struct lane *crawl_lane(const struct crawl *cr, uint64_t id)
@@ -227,7 +225,7 @@ bool crawl_channel_progress(struct crawl *cr, uint64_t channel, struct channel_p
 void crawl_note_away(struct crawl *cr, uint64_t key)
 {
     pthread_mutex_lock(&cr->away_lock);
-    if (cr->away.n < AWAY_MAX)
+    if (cr->away.n < CRAWL_AWAY_MAX)
         table_put(&cr->away, key, cr);
     atomic_store(&cr->away_count, cr->away.n);
     pthread_mutex_unlock(&cr->away_lock);

@@ -108,7 +108,8 @@ static status remove_pages(struct crawl *cr, struct span keys)
     while (st == ST_OK && !unpack_at_end(&u)) {
         uint64_t key = unpack_u64(&u);
         st = store_page_remove(cr->store, key);
-        crawl_note_away(cr, key);
+        if (st == ST_OK)
+            st = store_unsee_put(cr->store, key);
     }
     if (st == ST_OK)
         st = store_commit(cr->store);
@@ -116,7 +117,7 @@ static status remove_pages(struct crawl *cr, struct span keys)
         store_rollback(cr->store);
     if (st == ST_OK)
         st = store_erase_end(cr->store);
-    return st == ST_BUSY ? ST_OK : st; /* somebody reads: its log goes later */
+    return st == ST_OK || st == ST_BUSY ? unsee_load(cr) : st; /* ST_BUSY: somebody reads; its log goes later */
 }
 
 status crawl_erase_refused(struct crawl *cr)
@@ -147,9 +148,4 @@ status refused_load(struct crawl *cr)
         return st;
     }
     return crawl_refuse(cr, places);
-}
-
-void crawl_unsee(struct crawl *cr, uint64_t key)
-{
-    crawl_note_away(cr, key);
 }

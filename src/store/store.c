@@ -65,7 +65,8 @@ status store_db_take(struct store *s, store_sql which, sqlite3_stmt **out)
 {
     if (!s->statements[which]) {
         const char *sql = own_sql[which];
-        const char *const *const others[] = {store_page_sql, store_order_sql, store_listed_sql, store_erase_sql};
+        const char *const *const others[] = {store_page_sql, store_order_sql, store_listed_sql, store_erase_sql,
+                                             store_unsee_sql};
         for (size_t i = 0; !sql && i < sizeof(others) / sizeof(*others); i++)
             sql = others[i][which];
         int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->statements[which], NULL);

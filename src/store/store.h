@@ -14,7 +14,7 @@
 #include "base/siphash.h"
 #include "base/status.h"
 
-#define STORE_SCHEMA 4 /* version of the folder; older ones are migrated when opened for writing */
+#define STORE_SCHEMA 5 /* version of the folder; older ones are migrated when opened for writing */
 
 struct store;
 
@@ -206,6 +206,13 @@ MUST_USE status store_forgotten_each(struct store *s, store_forgotten_fn *fn, vo
 MUST_USE status store_erase_begin(struct store *s);
 /* A page with everything that is kept by its key. Harmless when there is none. */
 MUST_USE status store_page_remove(struct store *s, uint64_t key);
+/* In the transaction that removes a page somebody crawls: the crawl takes its URL for known until it is told. Kept
+ * until whoever tells it has that on the disk, and says so with the number of the last one. In the order they were put.
+ */
+MUST_USE status store_unsee_put(struct store *s, uint64_t key);
+typedef status store_unsee_fn(void *arg, uint64_t number, uint64_t key);
+MUST_USE status store_unsee_each(struct store *s, store_unsee_fn *fn, void *arg);
+MUST_USE status store_unsee_drop(struct store *s, uint64_t last);
 MUST_USE status store_anchors_remove(struct store *s, uint64_t key);
 MUST_USE status store_host_remove(struct store *s, struct span host);
 /* Nothing of what was removed is left in the log beside the database either. ST_BUSY: somebody reads; the log goes

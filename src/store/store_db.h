@@ -40,6 +40,8 @@ typedef enum store_sql {
     SQL_FORGOTTEN_PUT,
     SQL_FORGOTTEN_GET,
     SQL_FORGOTTEN_ERASE,
+    SQL_UNSEE_PUT,
+    SQL_UNSEE_DROP,
     SQL_COUNT
 } store_sql;
 
@@ -62,6 +64,7 @@ extern const char *const store_page_sql[SQL_COUNT];   /* those that store_page.c
 extern const char *const store_order_sql[SQL_COUNT];  /* those of store_order.c */
 extern const char *const store_listed_sql[SQL_COUNT]; /* those of store_listed.c */
 extern const char *const store_erase_sql[SQL_COUNT];  /* those of store_forgotten.c */
+extern const char *const store_unsee_sql[SQL_COUNT];  /* those of store_unsee.c */
 
 /* What an SQLite result code means to us; sets errno for ST_IO. ROW and DONE are ST_OK. */
 status store_db_status(sqlite3 *db, int rc);

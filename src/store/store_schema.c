@@ -68,7 +68,11 @@ static const char schema_3[] = "CREATE TABLE listed (key INTEGER PRIMARY KEY, at
 static const char schema_4[] = "ALTER TABLE page ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
                                "CREATE INDEX page_channel ON page (channel);";
 
-const struct store_migration store_migrations[STORE_SCHEMA] = {{schema_1}, {schema_2}, {schema_3}, {schema_4}};
+/* unsee: pages that were taken out and that the crawl, whose set of known URLs is in files of its own, still knows. */
+static const char schema_5[] = "CREATE TABLE unsee (number INTEGER PRIMARY KEY, key INTEGER NOT NULL);";
+
+const struct store_migration store_migrations[STORE_SCHEMA] = {
+    {schema_1}, {schema_2}, {schema_3}, {schema_4}, {schema_5}};
 
 status store_db_pragma(sqlite3 *db, const char *name, int64_t *value)
 {

@@ -296,6 +296,43 @@ run prune --data "$tmp/d" --json --warc "$tmp/w" --keep-warc 1
 holds prune_warc '.warc_files == 1 and .warc_bytes > 1000 and .orphans_bytes > 0'
 if [ -e "$tmp/d/.backup-999999999" ]; then not_ok prune_sweeps "still there"; else ok prune_sweeps; fi
 
+# ---- pages that were taken out are new ----
+# A folder as of long ago: dates in the archive of a crawl are set back.
+harbour="http://harbour.example:$port"
+set -- --hosts "$tmp/hosts" --allow-private --delay 0 --quiet
+run crawl --data "$tmp/o0" "$@" --warc "$tmp/oldw" "$harbour/"
+cat "$tmp"/oldw/orb-*.warc.gz | zcat | LC_ALL=C sed 's/^WARC-Date: 20../WARC-Date: 2001/' >"$tmp/old.warc"
+run import --data "$tmp/old" --quiet "$tmp/old.warc"
+run export --data "$tmp/old"
+old=$(wc -l <"$out")
+# Whatever takes the checkpoint's place: the pages are out, and that the crawl is to know them no more cannot be written.
+cp -r "$tmp/old" "$tmp/o1"
+for i in $(seq 40); do mkdir "$tmp/o1/checkpoint-$(printf %08d "$i").new"; done
+complains prune_that_fails_at_its_end 5 'run it again' prune --data "$tmp/o1" --keep-days 3
+rmdir "$tmp"/o1/checkpoint-*.new
+run prune --data "$tmp/o1" --keep-days 3 --json
+holds pruned_pages_are_gone '.pages == 0'
+run crawl --data "$tmp/o1" "$@" "$harbour/"
+run export --data "$tmp/o1"
+if [ "$old" -gt 50 ] && [ "$(wc -l <"$out")" = "$old" ]; then ok pruned_pages_come_back; else not_ok pruned_pages_come_back "$(wc -l <"$out") of $old pages"; fi
+run check --data "$tmp/o1" --no-repair
+has check_after_they_came_back 'all is well' "$out"
+# The same without the command that failed: a crawl comes next.
+cp -r "$tmp/old" "$tmp/o2"
+for i in $(seq 40); do mkdir "$tmp/o2/checkpoint-$(printf %08d "$i").new"; done
+complains prune_that_fails_again 5 'run it again' prune --data "$tmp/o2" --keep-days 3
+rmdir "$tmp"/o2/checkpoint-*.new
+run crawl --data "$tmp/o2" "$@" "$harbour/"
+run export --data "$tmp/o2"
+if [ "$(wc -l <"$out")" = "$old" ]; then ok pruned_pages_come_back_to_a_crawl; else not_ok pruned_pages_come_back_to_a_crawl "$(wc -l <"$out") of $old pages"; fi
+# What a list named may be asked for when it names it no more.
+echo "$wagtail*" >"$tmp/list"
+run crawl --data "$tmp/o2" "$@" --opt-out "$tmp/list" "$harbour/"
+: >"$tmp/list"
+run crawl --data "$tmp/o2" "$@" --opt-out "$tmp/list" "${wagtail}logbook.html"
+run explain --data "$tmp/o2" "${wagtail}logbook.html"
+has opted_out_pages_come_back 'answer           200' "$out"
+
 # ---- restore ----
 run check "$tmp/b.tar.zst" --json
 holds check_backup '.well and .files > 5 and .problems == []'

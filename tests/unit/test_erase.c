@@ -357,6 +357,29 @@ static void fingerprints_go_and_are_made_on(void **state)
     close_bench(&b);
 }
 
+struct unseen {
+    struct store *store;
+    uint64_t keys, of_pages, last;
+};
+
+static status count_unseen(void *arg, uint64_t number, uint64_t key)
+{
+    struct unseen *u = arg;
+    assert_true(number > u->last);
+    u->last = number;
+    u->keys++;
+    u->of_pages += store_page_get(u->store, key, see_page, NULL) == ST_OK;
+    return ST_OK;
+}
+
+/* The crawl is told of as many pages, none of which is there. */
+static void check_unseen(const char *label, struct store *s, uint64_t want)
+{
+    struct unseen u = {.store = s};
+    CHECK_STATUS(label, store_unsee_each(s, count_unseen, &u), ST_OK);
+    CHECK(label, u.keys == want && !u.of_pages);
+}
+
 static bool is_odd(void *arg, const struct page *p)
 {
     return p->fetch_number % 2;
@@ -374,9 +397,41 @@ static void pages_go_by_any_rule(void **state)
     put_many(&b, "a.example", 41, 80);
     CHECK_STATUS("erase", apply_erase(b.apply, is_odd, NULL, &gone), ST_OK);
     assert_int_equal(gone.pages, 40);
+    check_unseen("those that went", b.store, 40);
     CHECK_STATUS("prune", apply_prune(b.apply, &won), ST_OK);
     close_bench(&b);
     check_clean("half is left", test_folder(), 40);
+}
+
+static bool is_any(void *arg, const struct page *p)
+{
+    return true;
+}
+
+static void the_crawl_is_told_until_it_says_so(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct apply_erased gone;
+    struct unseen u = {0};
+    char fleet[TEST_PATH];
+    open_bench(&b, test_folder());
+    put_many(&b, "a.example", 1, 20);
+    CHECK_STATUS("erase", apply_erase(b.apply, is_odd, NULL, &gone), ST_OK);
+    u.store = b.store;
+    CHECK_STATUS("each", store_unsee_each(b.store, count_unseen, &u), ST_OK);
+    CHECK_STATUS("erase", apply_erase(b.apply, is_any, NULL, &gone), ST_OK);
+    check_unseen("both", b.store, 20);
+    CHECK_STATUS("drop", store_unsee_drop(b.store, u.last), ST_OK);
+    check_unseen("the second", b.store, 10);
+    put_many(&b, "a.example", 21, 30);
+    CHECK_STATUS("commit", apply_commit(b.apply), ST_OK);
+    test_path(fleet, "fleet.db");
+    CHECK_STATUS("a coordinator", file_replace(fleet, SPAN("")), ST_OK);
+    CHECK_STATUS("erase", apply_erase(b.apply, is_any, NULL, &gone), ST_OK);
+    assert_int_equal(gone.pages, 10);
+    check_unseen("it crawls nothing", b.store, 10);
+    close_bench(&b);
 }
 
 /* A disk that fails at the n-th sync of forgetting: whoever opens the folder next ends it. */
@@ -404,6 +459,7 @@ static void a_failure_in_the_middle_only_delays_it(void **state)
         file_inject_sync_fault(0, 0);
         open_bench(&b, dir);
         CHECK_STATUS("finish", apply_finish(b.apply), ST_OK);
+        check_unseen(name, b.store, 111 + 1);
         close_bench(&b);
         /* 1, 10 to 19, 100 to 199 */
         check_clean(name, dir, 330 - 111);
@@ -448,6 +504,7 @@ int main(void)
         TEST_IN_FOLDER(a_whole_site_goes_and_the_rest_stays),
         TEST_IN_FOLDER(fingerprints_go_and_are_made_on),
         TEST_IN_FOLDER(pages_go_by_any_rule),
+        TEST_IN_FOLDER(the_crawl_is_told_until_it_says_so),
         TEST_IN_FOLDER(a_failure_in_the_middle_only_delays_it),
         TEST_IN_FOLDER(a_check_finds_what_should_be_forgotten),
     };

@@ -68,12 +68,12 @@ static void versions_are_checked(void **state)
     data_path(path);
     test_path(db, "data/orb.db");
     store_free(open_store(STORE_WRITE));
-    run_sql(db, "PRAGMA user_version = 5");
+    run_sql(db, "PRAGMA user_version = 6");
     check_open("newer", path, STORE_READ, ST_NEWER, "newer");
     check_open("newer", path, STORE_WRITE, ST_NEWER, "newer");
-    run_sql(db, "PRAGMA user_version = 3");
-    check_open("older", path, STORE_READ, ST_UNSUPPORTED, "older");
     run_sql(db, "PRAGMA user_version = 4");
+    check_open("older", path, STORE_READ, ST_UNSUPPORTED, "older");
+    run_sql(db, "PRAGMA user_version = 5");
     store_free(open_store(STORE_READ));
     run_sql(db, "DELETE FROM setting");
     check_open("no key", path, STORE_READ, ST_CORRUPT, "damaged");

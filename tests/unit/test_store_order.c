@@ -187,7 +187,8 @@ static void pages_of_before_are_counted_from_their_history(void **state)
     }
     store_free(s);
     test_path(path, "data/orb.db");
-    run_sql(path, "DROP INDEX page_channel; ALTER TABLE page DROP COLUMN rate; PRAGMA user_version = 3");
+    run_sql(path,
+            "DROP TABLE unsee; DROP INDEX page_channel; ALTER TABLE page DROP COLUMN rate; PRAGMA user_version = 3");
     s = open_store(STORE_WRITE);
     CHECK("nothing is counted", rate_of(s, 1) == 0);
     check_glance(s, "without a function", 1, 0, "1:4000:0:0 ");
