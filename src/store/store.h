@@ -100,10 +100,10 @@ void store_set_rate(struct store *s, store_rate_fn *fn);
 /* Records a visit. Of the three good outcomes the store decides itself which it is: NEW without a good copy before;
  * else UNCHANGED when that was given or the digest is the same; else CHANGED. VISIT_UNCHANGED: empty text fields keep
  * their old values, and so does the digest; when http_status is 304 also canonical, etag, last_modified, page_flags,
- * body_bytes and text_bytes, which describe the copy, and the reason if it came with it. VISIT_ERROR and VISIT_REFUSED
- * keep all that describes the last good copy: digest, title, lang, canonical, etag, last_modified, content_type,
- * charset, page_flags, body_bytes, text_bytes. Everything else is of this visit. *effect (when given) is what the store
- * made of it. */
+ * body_bytes and text_bytes, which describe the copy, and the reason if it came with it; but a 304 without a good copy
+ * before is VISIT_ERROR, so that the next request has no conditions. VISIT_ERROR and VISIT_REFUSED keep all that
+ * describes the last good copy: digest, title, lang, canonical, etag, last_modified, content_type, charset, page_flags,
+ * body_bytes, text_bytes. Everything else is of this visit. *effect (when given) is what the store made of it. */
 struct visit_effect {
     visit_outcome outcome;
     uint16_t page_flags; /* as they are known now: a 304 brings none of what the page is */

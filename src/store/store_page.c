@@ -263,6 +263,8 @@ static uint64_t rate_after(const struct store *s, const struct page *old, const 
 static void combine(struct store *s, const struct page *old, struct page *now, wall_ms listed)
 {
     struct buf *history = &s->history;
+    if (now->http_status == 304 && !old->good_at) /* "not modified", of a copy that is not here any more */
+        now->outcome = VISIT_ERROR;
     bool good = is_good(now->outcome);
     if (good)
         now->outcome = good_outcome(old, now);

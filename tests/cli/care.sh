@@ -325,6 +325,15 @@ rmdir "$tmp"/o2/checkpoint-*.new
 run crawl --data "$tmp/o2" "$@" "$harbour/"
 run export --data "$tmp/o2"
 if [ "$(wc -l <"$out")" = "$old" ]; then ok pruned_pages_come_back_to_a_crawl; else not_ok pruned_pages_come_back_to_a_crawl "$(wc -l <"$out") of $old pages"; fi
+# Those that wait to be looked at again when they go are asked for as a whole, since nothing of them is left.
+cp -r "$tmp/old" "$tmp/o3"
+run crawl --data "$tmp/o3" "$@" "$harbour/" # what the archive has no answer of waits; then comes a pass over the pages
+run crawl --data "$tmp/o3" --hosts "$tmp/hosts" --allow-private --quiet --delay 1 --max-time 3 "$harbour/"
+run prune --data "$tmp/o3" --keep-days 3 --json
+holds prune_takes_what_waits ".pages > 20 and .pages < $old"
+run crawl --data "$tmp/o3" "$@" "$harbour/"
+run check --data "$tmp/o3" --no-repair --json
+holds what_waits_comes_as_a_whole ".well and .pages == $old and .contents == $old"
 # What a list named may be asked for when it names it no more.
 echo "$wagtail*" >"$tmp/list"
 run crawl --data "$tmp/o2" "$@" --opt-out "$tmp/list" "$harbour/"

@@ -57,6 +57,26 @@ static void a_visit_becomes_the_right_row(void **state)
     store_free(s);
 }
 
+/* It was taken out while somebody still had its validators: the next request is to bring it whole. */
+static void not_modified_without_a_copy_is_an_error(void **state)
+{
+    (void)state;
+    struct store *s = open_store(STORE_WRITE);
+    struct page p = good_page(7, 1, 0);
+    p.outcome = VISIT_UNCHANGED;
+    p.http_status = 304;
+    visit(s, "304", &p);
+    check_page(s, "304", 7,
+               "http://a/ error #1 at 1000 http 304 digest 0 title '' etag '' type '' reason '' to '' "
+               "text 0 first 1000 changed 0 good 0 visits 1 changes 0");
+    p = good_page(7, 2, 100);
+    visit(s, "whole", &p);
+    check_page(s, "whole", 7,
+               "http://a/ new #2 at 2000 http 200 digest 100 title 'T' etag 'e' type 'text/html' reason '' to '' "
+               "text 500 first 1000 changed 2000 good 2000 visits 2 changes 0");
+    store_free(s);
+}
+
 static void a_page_first_refused_is_new_when_it_is_got(void **state)
 {
     (void)state;
@@ -422,6 +442,7 @@ int main(void)
         TEST_IN_FOLDER(another_canonical_is_another_content),
         TEST_IN_FOLDER(why_a_copy_is_as_it_is_stays_with_it),
         TEST_IN_FOLDER(a_visit_becomes_the_right_row),
+        TEST_IN_FOLDER(not_modified_without_a_copy_is_an_error),
         TEST_IN_FOLDER(a_page_first_refused_is_new_when_it_is_got),
         TEST_IN_FOLDER(every_field_comes_back),
         TEST_IN_FOLDER(history_keeps_the_newest_visits),
