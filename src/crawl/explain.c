@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/pack.h"
 #include "codec/json.h"
 #include "crawl/engine.h"
 #include "plan/change_words.h"
@@ -70,8 +71,9 @@ struct question {
     struct buf channels; /* what each channel of the folder says of the URL */
     unsigned depth;
     bool is_visited, is_in_scope, is_refused, is_forgotten;
-    bool has_content; /* it can be searched */
-    bool is_fleet;    /* a coordinator's: it knows the channels, and agents what waits */
+    bool is_seen, is_away; /* in the set of known URLs; new all the same */
+    bool has_content;      /* it can be searched */
+    bool is_fleet;         /* a coordinator's: it knows the channels, and agents what waits */
 };
 
 static void say_timings(struct explain *e, const struct page *p)
@@ -399,16 +401,36 @@ static status find_link(void *arg, uint8_t type, struct span payload)
 }
 
 /* Unlike the crawl this reads key files one by one, without taking the folder over. */
-static status find_seen(void *arg, uint8_t type, struct span payload)
+static void find_seen(struct question *q, struct span payload)
 {
-    struct question *q = arg;
-    if (type != REC_SEEN)
-        return ST_OK;
     struct buf dir = {0};
     buf_printf(&dir, "%s/seen", q->dir);
-    bool has = seen_record_has(buf_cstr(&dir), payload, q->key);
+    q->is_seen |= seen_record_has(buf_cstr(&dir), payload, q->key);
     buf_done(&dir);
-    return has ? ST_EXISTS : ST_OK;
+}
+
+static void find_away(struct question *q, struct span payload)
+{
+    struct unpack u = unpack_of(payload);
+    while (!unpack_at_end(&u) && !u.bad)
+        q->is_away |= unpack_u64(&u) == q->key;
+}
+
+static status find_known(void *arg, uint8_t type, struct span payload)
+{
+    if (type == REC_SEEN)
+        find_seen(arg, payload);
+    if (type == REC_AWAY)
+        find_away(arg, payload);
+    return type == REC_HOST ? ST_END : ST_OK; /* those are the rest */
+}
+
+/* It was taken out, and the crawl has not been told yet. */
+static status find_unseen(void *arg, uint64_t number, uint64_t key)
+{
+    struct question *q = arg;
+    q->is_away |= key == q->key;
+    return q->is_away ? ST_END : ST_OK;
 }
 
 static bool is_known(struct question *q)
@@ -416,8 +438,11 @@ static bool is_known(struct question *q)
     struct buf path = {0};
     struct records_info info;
     buf_printf(&path, "%s/checkpoint", q->dir);
-    status st = records_read(buf_cstr(&path), KIND_CHECKPOINT, find_seen, q, &info);
-    DIR *d = st == ST_EXISTS ? NULL : opendir(q->dir);
+    status st = records_read(buf_cstr(&path), KIND_CHECKPOINT, find_known, q, &info);
+    if (q->is_seen && !q->is_away)
+        st = store_unsee_each(q->store, find_unseen, q);
+    bool is = q->is_seen && !q->is_away;
+    DIR *d = is ? NULL : opendir(q->dir);
     for (struct dirent *e; st != ST_EXISTS && d && (e = readdir(d));) {
         if (strncmp(e->d_name, "journal-", 8) != 0)
             continue;
@@ -428,7 +453,7 @@ static bool is_known(struct question *q)
     if (d)
         closedir(d);
     buf_done(&path);
-    return st == ST_EXISTS;
+    return is || st == ST_EXISTS;
 }
 
 static void decide_state(struct question *q)

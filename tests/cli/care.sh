@@ -305,16 +305,26 @@ cat "$tmp"/oldw/orb-*.warc.gz | zcat | LC_ALL=C sed 's/^WARC-Date: 20../WARC-Dat
 run import --data "$tmp/old" --quiet "$tmp/old.warc"
 run export --data "$tmp/old"
 old=$(wc -l <"$out")
+jq -r .url "$out" >"$tmp/old.urls"
 # Whatever takes the checkpoint's place: the pages are out, and that the crawl is to know them no more cannot be written.
 cp -r "$tmp/old" "$tmp/o1"
 for i in $(seq 40); do mkdir "$tmp/o1/checkpoint-$(printf %08d "$i").new"; done
 complains prune_that_fails_at_its_end 5 'run it again' prune --data "$tmp/o1" --keep-days 3
 rmdir "$tmp"/o1/checkpoint-*.new
+knows_nothing() { # NAME URL: of a page that was taken out
+    run explain --data "$tmp/o1" --json "$2"
+    if [ "$code" = 1 ]; then holds "$1" '.state == "unknown"'; else not_ok "$1" "code $code: $(head -c 200 "$out")"; fi
+}
+knows_nothing explain_before_it_is_written "$harbour/"
 run prune --data "$tmp/o1" --keep-days 3 --json
 holds pruned_pages_are_gone '.pages == 0'
+knows_nothing explain_of_a_pruned_page "$harbour/"
 run crawl --data "$tmp/o1" "$@" "$harbour/"
 run export --data "$tmp/o1"
 if [ "$old" -gt 50 ] && [ "$(wc -l <"$out")" = "$old" ]; then ok pruned_pages_come_back; else not_ok pruned_pages_come_back "$(wc -l <"$out") of $old pages"; fi
+run forget --data "$tmp/o1" "$harbour/"
+run forget --data "$tmp/o1" --undo "$harbour/"
+knows_nothing explain_of_an_undone_page "$harbour/"
 run check --data "$tmp/o1" --no-repair
 has check_after_they_came_back 'all is well' "$out"
 # The same without the command that failed: a crawl comes next.
@@ -331,6 +341,10 @@ run crawl --data "$tmp/o3" "$@" "$harbour/" # what the archive has no answer of 
 run crawl --data "$tmp/o3" --hosts "$tmp/hosts" --allow-private --quiet --delay 1 --max-time 3 "$harbour/"
 run prune --data "$tmp/o3" --keep-days 3 --json
 holds prune_takes_what_waits ".pages > 20 and .pages < $old"
+run export --data "$tmp/o3"
+jq -r .url "$out" >"$tmp/stay"
+run explain --data "$tmp/o3" --json "$(grep -m 1 -vxFf "$tmp/stay" "$tmp/old.urls")"
+holds explain_of_what_waits '.state == "waiting"'
 run crawl --data "$tmp/o3" "$@" "$harbour/"
 run check --data "$tmp/o3" --no-repair --json
 holds what_waits_comes_as_a_whole ".well and .pages == $old and .contents == $old"
