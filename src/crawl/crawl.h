@@ -269,11 +269,12 @@ size_t crawl_programs(struct crawl *cr, struct program_state *out, size_t max);
 /* For `orb explain`: what the folder knows and would do with a URL, as lines of text and as a JSON object. Reads only;
  * the folder may be in use. */
 struct explain {
-    struct span url; /* normalised */
+    struct span url; /* as it was asked about */
     const char *
         state; /* "fetched", "waiting", "refused", "error", "redirect", "gone", "unknown", "out of scope", ... static */
     struct buf lines; /* for people, one fact a line */
     struct buf json;  /* one object, without newline */
 };
+/* `url` is in the one form that the folder was crawled with, as the caller's options have it. */
 MUST_USE status crawl_explain(const char *data_dir, struct span url, struct explain *out, struct buf *why);
 void explain_done(struct explain *e);

@@ -482,14 +482,11 @@ static void decide_state(struct question *q)
 status crawl_explain(const char *data_dir, struct span url, struct explain *out, struct buf *why)
 {
     struct question q = {.e = out, .dir = data_dir};
-    struct url parsed;
     *out = (struct explain){0};
     arena_init(&q.arena);
     status st = store_open(data_dir, STORE_READ, &q.store, why);
     if (st == ST_OK) {
-        st = url_parse(&q.arena, url, NULL, &parsed);
-        if (st == ST_OK)
-            st = url_normalise(&q.arena, &parsed, &url_norm_default, CRAWL_URL_MAX, &q.url);
+        st = url_parse(&q.arena, url, NULL, &q.url);
         if (st != ST_OK)
             buf_puts(why, "not an http or https URL");
     }

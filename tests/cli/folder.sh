@@ -85,6 +85,12 @@ run explain --data "$tmp/d" "$refused"
 has explain_names_the_rule 'isallow' "$out"
 run explain --data "$tmp/d" http://never.example/heard/of
 if [ -s "$out" ]; then ok explain_unknown; else not_ok explain_unknown "code $code: $(cat "$err")"; fi
+# Addresses are told apart as the crawl was told to; the sample has no page with that one.
+run crawl --data "$tmp/kept" --hosts "$tmp/hosts" --allow-private --delay 0 --quiet --pages 1 --keep-params "$page?utm_source=x"
+run explain --data "$tmp/kept" --json --keep-params "$page?utm_source=x"
+holds explain_keeps_params ".url == \"$page?utm_source=x\" and .state == \"gone\""
+run explain --data "$tmp/kept" --json "$page?utm_source=x"
+holds explain_drops_params ".url == \"$page\" and .state == \"unknown\""
 complains explain_not_a_url 3 'not a' explain --data "$tmp/d" 'http://a b/'
 
 mkdir "$tmp/newer" && cp -r "$tmp/d/." "$tmp/newer"
