@@ -696,12 +696,12 @@ static void add_count(struct page_counts *c, uint8_t outcome, uint64_t n)
         c->refused += n;
 }
 
-/* 32: PAGE_LIST. */
+/* 32: PAGE_LIST. Where the server says no type, what was read as text was read as HTML, and has a charset. */
 static const char counts_sql[] =
     "SELECT outcome, count(*), total(html), total(html AND text_bytes < " THIN_BYTES
     "), list FROM (SELECT outcome, text_bytes, page_flags & 32 <> 0 AS list,"
-    " coalesce(content_type LIKE 'text/html%' OR content_type LIKE 'application/xhtml+xml%', 0) AS html FROM page)"
-    " GROUP BY outcome, list";
+    " coalesce(content_type LIKE 'text/html%' OR content_type LIKE 'application/xhtml+xml%',"
+    " charset IS NOT NULL) AS html FROM page) GROUP BY outcome, list";
 
 status store_page_counts(struct store *s, struct page_counts *out)
 {

@@ -147,6 +147,15 @@ static void counts_pages(void **state)
                                .not_html = 2,
                                .thin = 2};
     assert_memory_equal(&c, &want, sizeof(c));
+    struct page silent = good_page(19, 20, 19); /* its server does not say what it is, and it was read */
+    silent.content_type = SPAN("");
+    silent.charset = SPAN("utf-8");
+    visit(s, "without a type", &silent);
+    want.known++;
+    want.good++;
+    want.html++;
+    CHECK_STATUS("counts", store_page_counts(s, &c), ST_OK);
+    assert_memory_equal(&c, &want, sizeof(c));
     struct page list = good_page(20, 21, 20);
     list.page_flags = 1 | 32; /* PAGE_NOINDEX | PAGE_LIST */
     visit(s, "a list", &list);
