@@ -22,6 +22,7 @@
 #define SUMS_NAME "orb-backup.sums"
 #define PARTIAL ".partial"
 #define RESTORING ".restoring"
+#define DATABASE "orb.db"
 #define PIECE (256u << 10)
 #define ZIP_LEVEL 3
 #define ALL_BYTES_MAX (UINT64_C(1) << 50)
@@ -492,29 +493,89 @@ static int sync_one(const char *path, const struct stat *st, int type, struct FT
     return type == FTW_D && file_sync_dir(path) != ST_OK;
 }
 
+static bool is_above(struct span name)
+{
+    return span_is(name, ".") || span_is(name, "..");
+}
+
+/* Whether there is a folder at `dir`, with nothing in it but what a killed run left. ST_EXISTS: there is something. */
+static status look_for_room(const char *dir, bool *is_there)
+{
+    struct stat sb;
+    DIR *d = opendir(dir);
+    if (!d && errno == ENOENT) /* a link to nothing is something */
+        return lstat(dir, &sb) == 0 ? ST_EXISTS : ST_OK;
+    if (!d)
+        return errno == ENOTDIR ? ST_EXISTS : ST_IO;
+    status st = ST_OK;
+    for (struct dirent *e; st == ST_OK && (e = readdir(d));)
+        if (!is_above(span_str(e->d_name)) && strcmp(e->d_name, RESTORING) != 0)
+            st = ST_EXISTS;
+    closedir(d);
+    *is_there = true;
+    return st;
+}
+
+static status move_one(DIR *from, int to, const char *name)
+{
+    return renameat(dirfd(from), name, to, name) == 0 ? ST_OK : ST_IO;
+}
+
+/* What is in `from` to `to`. The database last: without it, it is no data folder. */
+static status move_all(const char *from, const char *to)
+{
+    DIR *d = opendir(from);
+    int fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    status st = d && fd >= 0 ? ST_OK : ST_IO;
+    for (struct dirent *e; st == ST_OK && (e = readdir(d));)
+        if (!is_above(span_str(e->d_name)) && strcmp(e->d_name, DATABASE) != 0)
+            st = move_one(d, fd, e->d_name);
+    if (st == ST_OK)
+        st = file_sync_dir(to);
+    if (st == ST_OK)
+        st = move_one(d, fd, DATABASE);
+    if (st == ST_OK && rmdir(from) != 0)
+        st = ST_IO;
+    int saved = errno;
+    if (d)
+        closedir(d);
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return st == ST_OK ? file_sync_dir(to) : st;
+}
+
+static status give_name(const char *making, const char *dir)
+{
+    return rename(making, dir) == 0 ? sync_parent(dir) : ST_IO;
+}
+
+/* A folder that is there stays the one it is: a shell may be in it, a link lead to it, a disk be mounted on it. */
 status backup_restore(const char *path, const char *dir, backup_progress_fn *progress, void *arg,
                       struct backup_report *out)
 {
     struct buf making = {0};
     struct span name = span_str(dir);
+    bool is_there = false;
     *out = (struct backup_report){0};
     while (name.n > 1 && name.p[name.n - 1] == '/')
         name.n--;
-    if (rmdir(dir) != 0 && errno != ENOENT) /* an empty folder makes room */
-        return errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR ? ST_EXISTS : ST_IO;
-    buf_printf(&making, "%.*s" RESTORING, SPAN_ARG(name));
+    status st = look_for_room(dir, &is_there);
+    if (st != ST_OK)
+        return st;
+    buf_printf(&making, "%.*s%s" RESTORING, SPAN_ARG(name), is_there ? "/" : "");
     snapshot_remove(buf_cstr(&making)); /* of a run that was killed */
-    status st = mkdir(making.p, 0700) == 0 || errno == ENOENT ? file_mkdir(making.p) : ST_IO;
+    st = mkdir(making.p, 0700) == 0 || errno == ENOENT ? file_mkdir(making.p) : ST_IO;
     if (st == ST_OK)
         st = read_archive(path, making.p, progress, arg, out);
     if (st == ST_OK && nftw(making.p, sync_one, 16, FTW_PHYS) != 0)
         st = ST_IO;
-    if (st == ST_OK && rename(making.p, dir) != 0)
-        st = ST_IO;
+    if (st == ST_OK)
+        st = is_there ? move_all(making.p, dir) : give_name(making.p, dir);
     int saved = errno;
     if (st != ST_OK)
         snapshot_remove(making.p);
     buf_done(&making);
     errno = saved;
-    return st == ST_OK ? sync_parent(dir) : st;
+    return st;
 }

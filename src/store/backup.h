@@ -5,7 +5,8 @@
  *     ...                 the files of the folder, by name
  *     orb-backup.sums     SHA-256 of each, as sha256sum writes and checks them; last
  *
- * The file gets its name when it is whole and on the disk; a restored folder gets its name likewise. */
+ * The file gets its name when it is whole and on the disk; a restored folder gets its name likewise, or
+ * its database when it was there, and empty. */
 #pragma once
 
 #include "base/buf.h"

@@ -363,6 +363,23 @@ run restore "$tmp/b.tar.zst" "$tmp/r" --json
 holds restore_json '.well and .rebuilt == false and .files > 5'
 run export --data "$tmp/r" --all
 if cmp -s "$out" "$tmp/before"; then ok restored_as_it_was; else not_ok restored_as_it_was "$(diff "$out" "$tmp/before" | head -n 2)"; fi
+# A folder that is empty stays the one it is, for the shell that is in it and for the link that leads to it.
+mkdir "$tmp/empty" "$tmp/linked"
+ln -s linked "$tmp/link"
+cd "$tmp/empty" || exit 4
+run restore "$tmp/b.tar.zst" . --json
+holds restore_into_the_current_folder '.well'
+run export --data . --all
+cd "$tmp" || exit 4
+if cmp -s "$out" "$tmp/before"; then ok restored_here; else not_ok restored_here "$(ls -a "$tmp/empty")"; fi
+run restore "$tmp/b.tar.zst" "$tmp/link/" --json
+holds restore_into_a_link '.well'
+if [ -L "$tmp/link" ] && [ -f "$tmp/linked/orb.db" ] && [ ! -e "$tmp/linked/.restoring" ]; then ok restored_at_the_link; else not_ok restored_at_the_link "$(ls -la "$tmp/linked")"; fi
+mkdir -p "$tmp/left/.restoring/contents"
+run restore "$tmp/b.tar.zst" "$tmp/left" --json
+holds restore_after_a_kill '.well'
+ln -s nowhere "$tmp/dangling"
+complains restore_into_a_link_to_nothing 3 'new or empty' restore "$tmp/b.tar.zst" "$tmp/dangling"
 complains restore_over_something 3 'new or empty' restore "$tmp/b.tar.zst" "$tmp/r"
 run crawl --data "$tmp/r" --hosts "$tmp/hosts" --allow-private --delay 0 --seeds "$tmp/seeds" --json
 holds restored_goes_on '.unchanged > 100'
