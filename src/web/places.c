@@ -135,6 +135,8 @@ static status parse_url(struct arena *a, struct span text, bool is_folder, struc
         return bad(why, "not an http or https URL");
     if (!u->port)
         return bad(why, "there is no port 0");
+    if (is_folder && !span_ends(url_request_target(u), SPAN(FOLLOWS))) /* it became a part of the host */
+        return bad(why, "a * stands behind the / of a host: to name a host leave it out");
     p->kind = is_folder ? PLACES_FOLDER : PLACES_PAGE;
     p->host = bare(u->host);
     p->port = u->has_explicit_port ? u->port : 0;
@@ -172,8 +174,6 @@ status places_parse(struct arena *a, struct span text, struct places_item *out, 
             return bad(why, "not an http or https URL");
         return parse_site(a, behind, out, why);
     }
-    if (is_folder && span_find(behind, '/', 0) == behind.n)
-        return bad(why, "a * stands behind the / of a host: to name a host leave it out");
     return parse_url(a, text, is_folder, out, why);
 }
 
